@@ -1,0 +1,227 @@
+//! Commands: everything an episode wants the host to do.
+
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::{Amounts, Dimension};
+use crate::effect::EffectRequest;
+use crate::event::{Signal, Started};
+use crate::failure::ModelFailure;
+use crate::id::{AskId, EpisodeId};
+use crate::model::{ModelRole, Request};
+use crate::outcome::EpisodeResult;
+use crate::stop::Refusal;
+use crate::text::{Text, Texts};
+use crate::unit::Timestamp;
+
+/// What an episode waits for beyond the answers to its commands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Awaited {
+    /// A time; the host answers with a tick.
+    Until {
+        /// When.
+        at: Timestamp,
+    },
+    /// A person's decision on an effect. The episode is suspended and its clock stands still.
+    Approval {
+        /// The effect.
+        ask: AskId,
+    },
+    /// Someone who mends what lies between us and the model. A resumed run tries again.
+    Repair {
+        /// The call.
+        ask: AskId,
+        /// What went wrong.
+        failure: ModelFailure,
+    },
+}
+
+/// A piece of output for a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// The channel.
+    pub channel: String,
+    /// What is said.
+    pub text: Text,
+}
+
+/// What the host is to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "command", content = "data", rename_all = "snake_case")]
+pub enum Command {
+    /// Count the tokens of a request.
+    Measure {
+        /// For this ask.
+        ask: AskId,
+        /// For this model.
+        model: ModelRole,
+        /// The request.
+        request: Request,
+    },
+    /// Shorten a text.
+    Summarise {
+        /// For this ask.
+        ask: AskId,
+        /// The text.
+        text: Text,
+        /// To at most this many tokens.
+        tokens_max: u32,
+    },
+    /// Set these amounts aside for good before a call uses them: once this record is durable, calls up to
+    /// this total may go out, and a crash counts what no call accounts for as spent.
+    Lease {
+        /// Total over the episode's life.
+        upto: Amounts,
+    },
+    /// Call a model, once the lease covers `drawn`.
+    CallModel {
+        /// The ask it belongs to.
+        ask: AskId,
+        /// Counts the tries.
+        attempt: u16,
+        /// Which model.
+        model: ModelRole,
+        /// What is sent.
+        request: Request,
+        /// The most it may use.
+        reserved: Amounts,
+        /// Total drawn over the episode's life, this call included.
+        drawn: Amounts,
+        /// Not before this moment.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
+    },
+    /// Give up a call.
+    CancelCall {
+        /// Which one.
+        ask: AskId,
+        /// Which attempt.
+        attempt: u16,
+    },
+    /// Start a child episode.
+    Spawn {
+        /// The ask it belongs to.
+        ask: AskId,
+        /// The child's id.
+        child: EpisodeId,
+        /// All it starts with.
+        started: Box<Started>,
+    },
+    /// Pass a message to a child.
+    SignalChild {
+        /// The child.
+        child: EpisodeId,
+        /// The message.
+        signal: Signal,
+    },
+    /// Run code in the episode's sandbox.
+    RunCell {
+        /// The ask it belongs to.
+        ask: AskId,
+        /// The code.
+        code: Text,
+    },
+    /// Answer a cell that asked something.
+    AnswerCell {
+        /// The cell.
+        ask: AskId,
+        /// The answer.
+        answer: Text,
+    },
+    /// Have the gateway decide about an effect.
+    Propose {
+        /// The ask it belongs to.
+        ask: AskId,
+        /// The effect.
+        effect: EffectRequest,
+    },
+    /// Carry an effect out, once this record is durable.
+    Attempt {
+        /// The ask it belongs to.
+        ask: AskId,
+        /// The effect.
+        effect: EffectRequest,
+    },
+    /// Ask the platform whether an effect happened.
+    Reconcile {
+        /// The ask it belongs to.
+        ask: AskId,
+        /// The effect.
+        effect: EffectRequest,
+    },
+    /// Append a version to a domain.
+    Append {
+        /// The ask it belongs to.
+        ask: AskId,
+        /// The domain.
+        domain: String,
+        /// The entry.
+        entry: Text,
+    },
+    /// Show something, once this record is durable.
+    Emit {
+        /// What.
+        block: Block,
+    },
+    /// Wait for something.
+    Await {
+        /// For what.
+        awaited: Awaited,
+    },
+    /// Write down that an ask was refused, and tell the program.
+    Refuse {
+        /// Which ask.
+        ask: AskId,
+        /// Why.
+        reason: Refusal,
+    },
+    /// Write down that a call used more than was reserved.
+    ReportOverrun {
+        /// Which call.
+        ask: AskId,
+        /// In which dimension.
+        dimension: Dimension,
+        /// What was reserved.
+        reserved: u64,
+        /// What was used.
+        used: u64,
+    },
+    /// Write down that a lease was lost in a crash.
+    ReportForfeit {
+        /// How much.
+        amounts: Amounts,
+    },
+    /// The episode is over.
+    Finish {
+        /// What it leaves.
+        result: Box<EpisodeResult>,
+    },
+}
+
+impl Texts for Command {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        match self {
+            Self::Measure { request, .. } | Self::CallModel { request, .. } => request.each_text(f),
+            Self::Summarise { text, .. } => f(text),
+            Self::Spawn { started, .. } => started.each_text(f),
+            Self::RunCell { code, .. } => f(code),
+            Self::AnswerCell { answer, .. } => f(answer),
+            Self::Propose { effect, .. }
+            | Self::Attempt { effect, .. }
+            | Self::Reconcile { effect, .. } => effect.each_text(f),
+            Self::Append { entry, .. } => f(entry),
+            Self::Emit { block } => f(&mut block.text),
+            Self::Await {
+                awaited: Awaited::Repair { failure, .. },
+            } => failure.each_text(f),
+            Self::Finish { result } => result.each_text(f),
+            Self::Lease { .. }
+            | Self::CancelCall { .. }
+            | Self::SignalChild { .. }
+            | Self::Await { .. }
+            | Self::Refuse { .. }
+            | Self::ReportOverrun { .. }
+            | Self::ReportForfeit { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Events: everything an episode ever learns. Its state is a fold over them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::{Amounts, Budget, Dimension};
+use crate::command::Command;
+use crate::contract::{ChildType, Contract, Role};
+use crate::effect::{EffectOutcome, KillScope, PolicyDecision};
+use crate::failure::ModelFailure;
+use crate::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
+use crate::model::{Measured, ModelRole, Models, Reply};
+use crate::outcome::EpisodeResult;
+use crate::recursion::Class;
+use crate::stop::Refusal;
+use crate::text::{Text, Texts};
+use crate::unit::Timestamp;
+
+/// How an episode works: a program's name and its parameters as JSON text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProgramSpec {
+    /// Name of the program, as `direct`.
+    pub name: String,
+    /// Its parameters.
+    pub params: Text,
+}
+
+impl Texts for ProgramSpec {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        f(&mut self.params);
+    }
+}
+
+/// Where an episode comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Origin {
+    /// Someone asked.
+    Asked,
+    /// Another episode spawned it.
+    Spawned {
+        /// What kind of child it is.
+        child_type: ChildType,
+        /// What it is for.
+        class: Class,
+    },
+    /// It continues another run from one of its events.
+    Forked {
+        /// The other run.
+        run: RunId,
+        /// The episode that was forked.
+        episode: EpisodeId,
+        /// The last event taken over.
+        seq: Seq,
+        /// The chain's head there.
+        head: Digest,
+    },
+}
+
+/// All an episode must have before it may start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Started {
+    /// What it is to reach.
+    pub goal: Text,
+    /// What it is for.
+    pub role: Role,
+    /// How it works.
+    pub program: ProgramSpec,
+    /// What it may do.
+    pub contract: Contract,
+    /// What it may use.
+    pub budget: Budget,
+    /// How deep it lies below the root.
+    pub depth: u8,
+    /// Which of the run's models it speaks to.
+    pub model: ModelRole,
+    /// The models of the run.
+    pub models: Models,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Texts for Started {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        f(&mut self.goal);
+        self.program.each_text(f);
+    }
+}
+
+/// A message from outside the episode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Signal {
+    /// Stop and keep what there is.
+    Cancel,
+    /// The kill switch was thrown.
+    Kill {
+        /// How far it reaches.
+        scope: KillScope,
+    },
+    /// A person lifted the kill switch.
+    Lift {
+        /// The scope that was lifted.
+        scope: KillScope,
+    },
+    /// A person decided on an effect.
+    Decide {
+        /// The episode that asked.
+        episode: EpisodeId,
+        /// The effect.
+        ask: AskId,
+        /// Yes or no.
+        allow: bool,
+        /// Who decided.
+        by: String,
+    },
+}
+
+/// Why an owner let go of an unfinished run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Departure {
+    /// A person interrupted it.
+    Interrupted,
+    /// It waits for a person's decision.
+    AwaitingApproval,
+    /// A model cannot be reached.
+    Outage,
+}
+
+/// How a model call ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// With a reply.
+    Replied(Reply),
+    /// Without.
+    Failed(ModelFailure),
+}
+
+impl Texts for CallOutcome {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        match self {
+            Self::Replied(reply) => reply.each_text(f),
+            Self::Failed(failure) => failure.each_text(f),
+        }
+    }
+}
+
+/// Something that happened, and when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// The host's clock when it took the event in.
+    pub at: Timestamp,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: EventKind,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", content = "data", rename_all = "snake_case")]
+pub enum EventKind {
+    /// The episode begins.
+    Started(Box<Started>),
+    /// A new owner took the run over.
+    Resumed,
+    /// The owner let go of the unfinished run.
+    Released {
+        /// Why.
+        why: Departure,
+    },
+    /// A request was measured.
+    Measured {
+        /// For this ask.
+        ask: AskId,
+        /// What was found.
+        measured: Measured,
+    },
+    /// A text was shortened.
+    Summarised {
+        /// For this ask.
+        ask: AskId,
+        /// The shorter text.
+        text: Text,
+    },
+    /// The model said a few more words.
+    ModelDelta {
+        /// In this call.
+        ask: AskId,
+        /// In this attempt.
+        attempt: u16,
+        /// The words.
+        text: Text,
+    },
+    /// A model call ended.
+    ModelReplied {
+        /// This call.
+        ask: AskId,
+        /// In this attempt.
+        attempt: u16,
+        /// How it ended.
+        outcome: CallOutcome,
+        /// Random bits for the pause before a retry.
+        jitter: u16,
+    },
+    /// A child episode ended.
+    ChildFinished {
+        /// Which one.
+        child: EpisodeId,
+        /// What it left.
+        result: Box<EpisodeResult>,
+        /// The head of its chain, so that this chain covers it.
+        head: Digest,
+    },
+    /// Code in a cell asks the host something.
+    CellYielded {
+        /// The cell.
+        ask: AskId,
+        /// What it asks.
+        question: Text,
+    },
+    /// A cell ran to its end.
+    CellFinished {
+        /// The cell.
+        ask: AskId,
+        /// What it printed.
+        output: Text,
+    },
+    /// The gateway decided about an effect.
+    EffectDecided {
+        /// The effect.
+        ask: AskId,
+        /// The decision.
+        decision: PolicyDecision,
+    },
+    /// An effect was attempted or checked.
+    EffectSettled {
+        /// The effect.
+        ask: AskId,
+        /// How it ended.
+        outcome: EffectOutcome,
+    },
+    /// A message from outside.
+    Signal(Signal),
+    /// The governor or the host refused an ask.
+    Refused {
+        /// Which one.
+        ask: AskId,
+        /// Why.
+        reason: Refusal,
+    },
+    /// A call used more than was reserved for it.
+    Overrun {
+        /// Which call.
+        ask: AskId,
+        /// In which dimension.
+        dimension: Dimension,
+        /// What was reserved.
+        reserved: u64,
+        /// What was used.
+        used: u64,
+    },
+    /// A new owner found a lease that no call accounts for: it counts as spent.
+    Forfeited {
+        /// How much.
+        amounts: Amounts,
+    },
+    /// A time the episode waited for has come.
+    Tick,
+}
+
+impl EventKind {
+    /// The event's name, as the journal writes it.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Started(_) => "started",
+            Self::Resumed => "resumed",
+            Self::Released { .. } => "released",
+            Self::Measured { .. } => "measured",
+            Self::Summarised { .. } => "summarised",
+            Self::ModelDelta { .. } => "model_delta",
+            Self::ModelReplied { .. } => "model_replied",
+            Self::ChildFinished { .. } => "child_finished",
+            Self::CellYielded { .. } => "cell_yielded",
+            Self::CellFinished { .. } => "cell_finished",
+            Self::EffectDecided { .. } => "effect_decided",
+            Self::EffectSettled { .. } => "effect_settled",
+            Self::Signal(_) => "signal",
+            Self::Refused { .. } => "refused",
+            Self::Overrun { .. } => "overrun",
+            Self::Forfeited { .. } => "forfeited",
+            Self::Tick => "tick",
+        }
+    }
+}
+
+impl Texts for EventKind {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        match self {
+            Self::Started(started) => started.each_text(f),
+            Self::Summarised { text, .. } | Self::ModelDelta { text, .. } => f(text),
+            Self::ModelReplied { outcome, .. } => outcome.each_text(f),
+            Self::ChildFinished { result, .. } => result.each_text(f),
+            Self::CellYielded { question, .. } => f(question),
+            Self::CellFinished { output, .. } => f(output),
+            Self::EffectSettled { outcome, .. } => outcome.each_text(f),
+            Self::Resumed
+            | Self::Released { .. }
+            | Self::Measured { .. }
+            | Self::EffectDecided { .. }
+            | Self::Signal(_)
+            | Self::Refused { .. }
+            | Self::Overrun { .. }
+            | Self::Forfeited { .. }
+            | Self::Tick => {}
+        }
+    }
+}
+
+/// One line of an episode's chain: an event, and the commands that followed from it.
+///
+/// The commands are there for the auditor: a replay folds the events again and must arrive at the same ones.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its place in the chain.
+    pub seq: Seq,
+    /// The owner that wrote it.
+    pub epoch: Epoch,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+    /// What followed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<Command>,
+}
+
+impl Record {
+    /// The result, when this record ends its episode.
+    pub fn result(&self) -> Option<&EpisodeResult> {
+        self.commands.iter().find_map(|command| match command {
+            Command::Finish { result } => Some(&**result),
+            _ => None,
+        })
+    }
+}
+
+impl Texts for Record {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        self.event.kind.each_text(f);
+        self.commands.each_text(f);
+    }
+}

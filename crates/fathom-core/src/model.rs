@@ -1,0 +1,256 @@
+//! What goes to a model and what comes back, free of any provider's wire format.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::Amounts;
+use crate::text::{Text, Texts};
+use crate::unit::{Millis, Nanodollars};
+
+/// A model as the user named it, with what is needed to reach it again after a restart. Holds no secret.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelSpec {
+    /// `PROVIDER/NAME`, as in `openai/gpt-4o-mini` or `script/answers.jsonl`.
+    pub id: String,
+    /// Server address, where the provider has no fixed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Name of the environment variable that holds the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_env: Option<String>,
+    /// Header that carries the key when it does not go as Bearer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub api_key_header: Option<String>,
+}
+
+impl ModelSpec {
+    /// A model that needs nothing but its name.
+    pub fn named(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            base_url: None,
+            api_key_env: None,
+            api_key_header: None,
+        }
+    }
+
+    /// The part before the first slash.
+    pub fn provider(&self) -> &str {
+        self.id.split_once('/').map_or("", |(provider, _)| provider)
+    }
+
+    /// The part after the first slash.
+    pub fn name(&self) -> &str {
+        self.id.split_once('/').map_or(&self.id, |(_, name)| name)
+    }
+}
+
+/// The models of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Models {
+    /// Model of the root episode.
+    pub main: ModelSpec,
+    /// Model of children and leaf calls.
+    pub sub: ModelSpec,
+}
+
+/// Which of the run's models a call goes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelRole {
+    /// The root's model.
+    Main,
+    /// The model of children and leaf calls.
+    Sub,
+}
+
+/// Who speaks in a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Speaker {
+    /// Standing instructions.
+    System,
+    /// The asking side.
+    User,
+    /// The model.
+    Assistant,
+}
+
+impl fmt::Display for Speaker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+        })
+    }
+}
+
+/// One message of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub speaker: Speaker,
+    /// What is said.
+    pub text: Text,
+}
+
+impl Message {
+    /// A message of `speaker`.
+    pub fn new(speaker: Speaker, text: impl Into<Text>) -> Self {
+        Self {
+            speaker,
+            text: text.into(),
+        }
+    }
+}
+
+impl Texts for Message {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        f(&mut self.text);
+    }
+}
+
+/// How the reply comes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delivery {
+    /// In one piece.
+    Whole,
+    /// As coalesced segments while the model speaks, then in one piece.
+    Streamed,
+}
+
+/// One model call's content and settings.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// Most tokens the model may write. The budget reserves all of them.
+    pub output_tokens_max: u32,
+    /// Sampling temperature in thousandths; `None` leaves it to the provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature_milli: Option<u16>,
+    /// JSON schema (as JSON text) that the reply must meet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<Text>,
+    /// Whole or streamed.
+    pub delivery: Delivery,
+    /// Longest time one attempt may take.
+    pub timeout: Millis,
+}
+
+impl Texts for Request {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        self.messages.each_text(f);
+        self.schema.each_text(f);
+    }
+}
+
+/// How a token count was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Exactness {
+    /// With the model's own tokenizer.
+    Exact,
+    /// An upper bound (bytes and template), because the tokenizer is unknown.
+    UpperBound,
+}
+
+/// Price of a model per million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Price {
+    /// Per million input tokens.
+    pub input_per_million: Nanodollars,
+    /// Per million output tokens.
+    pub output_per_million: Nanodollars,
+}
+
+impl Price {
+    /// What `input` and `output` tokens cost, rounded up.
+    pub fn of(&self, input: u64, output: u64) -> Nanodollars {
+        const MILLION: u128 = 1_000_000;
+        let nanos = (u128::from(self.input_per_million.0) * u128::from(input)
+            + u128::from(self.output_per_million.0) * u128::from(output))
+        .div_ceil(MILLION);
+        Nanodollars(u64::try_from(nanos).unwrap_or(u64::MAX))
+    }
+}
+
+/// What is known of a request before it is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Tokens the request will take, chat template included.
+    pub input_tokens: u64,
+    /// How they were counted.
+    pub exactness: Exactness,
+    /// The model's window in tokens, where known: input and output together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_tokens: Option<u64>,
+    /// What the model costs.
+    pub price: Price,
+}
+
+impl Measured {
+    /// Reservation for this request with an output cap of `output_tokens`.
+    pub fn worst_case(&self, output_tokens: u32) -> Amounts {
+        let output = u64::from(output_tokens);
+        Amounts {
+            tokens: self.input_tokens.saturating_add(output),
+            calls: 1,
+            money: self.price.of(self.input_tokens, output),
+            ..Amounts::ZERO
+        }
+    }
+}
+
+/// Where a usage figure comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageSource {
+    /// The provider said so.
+    Reported,
+    /// The provider said nothing; counted on this side.
+    Counted,
+}
+
+/// Tokens a call took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the request.
+    pub input_tokens: u64,
+    /// Tokens of the reply.
+    pub output_tokens: u64,
+    /// Who counted.
+    pub source: UsageSource,
+}
+
+/// Why the model stopped speaking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// It was done.
+    Complete,
+    /// It ran into the output cap.
+    Truncated,
+}
+
+/// A model's reply.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// What it said. Never empty: an empty reply is a failure.
+    pub text: Text,
+    /// Why it stopped.
+    pub ending: Ending,
+    /// What it took.
+    pub usage: Usage,
+    /// From sending to the last byte.
+    pub latency: Millis,
+}
+
+impl Texts for Reply {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        f(&mut self.text);
+    }
+}

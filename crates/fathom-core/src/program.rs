@@ -1,0 +1,187 @@
+//! Programs: small state machines that ask. They hold no limit, so they can forget none.
+
+use crate::amounts::{Amounts, Dimension};
+use crate::command::Block;
+use crate::contract::Contract;
+use crate::effect::{EffectOutcome, EffectRequest};
+use crate::event::{ProgramSpec, Signal, Started};
+use crate::failure::ModelFailure;
+use crate::id::{AskId, EpisodeId};
+use crate::model::{ModelRole, Reply, Request};
+use crate::outcome::{EpisodeResult, Verdict};
+use crate::recursion::SpawnRequest;
+use crate::stop::Refusal;
+use crate::text::Text;
+use crate::unit::{Millis, Timestamp};
+
+/// What to do when nothing is left to try against a fault between us and the model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnOutage {
+    /// Tell the program.
+    Fail,
+    /// Keep the ask and wait until someone resumes the run.
+    Wait,
+}
+
+/// A model call that a program wants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelAsk {
+    /// Which model.
+    pub model: ModelRole,
+    /// What to send; its output cap is what the program would like.
+    pub request: Request,
+    /// The output cap below which the reply would be of no use.
+    pub output_tokens_min: u32,
+    /// What to do about an outage.
+    pub on_outage: OnOutage,
+}
+
+/// Something a program asks for. Asks returned together are numbered in order from [`View::next_ask`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// A model call.
+    Model(ModelAsk),
+    /// A child episode. Those asked for together share what is left.
+    Spawn(Box<SpawnRequest>),
+    /// An effect.
+    Effect(EffectRequest),
+    /// A shorter text.
+    Summarise {
+        /// The text.
+        text: Text,
+        /// Its new length, at most.
+        tokens_max: u32,
+    },
+    /// Code to run.
+    RunCell {
+        /// The code.
+        code: Text,
+    },
+    /// An entry for a domain.
+    Append {
+        /// The domain.
+        domain: String,
+        /// The entry.
+        entry: Text,
+    },
+    /// Give up an earlier call.
+    Cancel(AskId),
+    /// Show something.
+    Emit(Block),
+    /// End the episode.
+    Finish(Box<Verdict>),
+}
+
+/// What a program learns.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'a> {
+    /// The episode begins.
+    Start(&'a Started),
+    /// The model said a few more words.
+    Delta {
+        /// In this call.
+        ask: AskId,
+        /// In this attempt.
+        attempt: u16,
+        /// The words.
+        text: &'a Text,
+    },
+    /// The model replied.
+    Reply {
+        /// To this call.
+        ask: AskId,
+        /// With this.
+        reply: &'a Reply,
+    },
+    /// A model call failed for good.
+    Failed {
+        /// This call.
+        ask: AskId,
+        /// How.
+        failure: &'a ModelFailure,
+    },
+    /// A child ended.
+    Child {
+        /// The ask that spawned it.
+        ask: AskId,
+        /// Its id.
+        child: &'a EpisodeId,
+        /// What it left.
+        result: &'a EpisodeResult,
+    },
+    /// An effect ended.
+    Effect {
+        /// The ask.
+        ask: AskId,
+        /// How it ended. `Unknown` here means that even the platform could not say.
+        outcome: &'a EffectOutcome,
+    },
+    /// A text was shortened, or a cell asked or ended.
+    Host {
+        /// The ask.
+        ask: AskId,
+        /// What came back.
+        text: &'a Text,
+    },
+    /// An ask was refused.
+    Refused {
+        /// Which one.
+        ask: AskId,
+        /// Why.
+        reason: &'a Refusal,
+    },
+    /// A message from outside that does not stop the episode.
+    Signal(&'a Signal),
+}
+
+/// What a program may know of its surroundings.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The number its next ask will get.
+    pub next_ask: AskId,
+    /// The host's clock.
+    pub at: Timestamp,
+    /// Its contract.
+    pub contract: &'a Contract,
+    /// Its depth below the root.
+    pub depth: u8,
+    /// The model it speaks to.
+    pub model: ModelRole,
+    /// What is left of its budget.
+    pub left: Amounts,
+    /// What is left of its time.
+    pub time_left: Millis,
+    /// Set once it may only finish or hand off, with the dimension that ran low.
+    pub closing: Option<Dimension>,
+}
+
+/// How an episode works.
+pub trait Program: Send {
+    /// Takes in what happened and asks for what comes next.
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask>;
+
+    /// The best answer so far, kept whatever stops the episode.
+    fn partial(&self) -> Option<Text>;
+}
+
+/// A program that nobody knows, or parameters that it does not take.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// No such program.
+    #[error("there is no program `{0}`")]
+    Unknown(String),
+    /// The parameters do not fit.
+    #[error("the parameters of program `{name}` are not valid: {cause}")]
+    Params {
+        /// The program.
+        name: String,
+        /// Why.
+        cause: String,
+    },
+}
+
+/// Makes programs from their specifications.
+pub trait Programs: Send + Sync {
+    /// Makes one.
+    fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError>;
+}

@@ -1,0 +1,133 @@
+//! Why an episode spawns another: a class, a trigger that belongs to it, and what is wanted back.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::Amounts;
+use crate::contract::{ChildType, Contract, Role};
+use crate::event::ProgramSpec;
+use crate::text::{Text, Texts};
+
+/// What recursion is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Class {
+    /// A: find what is missing.
+    Retrieval,
+    /// B: judge what was made.
+    Critique,
+    /// C: mend a failed step.
+    Repair,
+    /// D: confirm what was done.
+    Verification,
+    /// W: do a part of the work.
+    Work,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Retrieval => "A retrieval",
+            Self::Critique => "B critique",
+            Self::Repair => "C repair",
+            Self::Verification => "D verification",
+            Self::Work => "W work",
+        })
+    }
+}
+
+/// What made an episode spawn another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// A capsule that is needed is not there.
+    MissingCapsule,
+    /// Nobody confirmed that the platform can do this.
+    UnconfirmedCapability,
+    /// A blueprint's template is not there.
+    MissingTemplate,
+    /// The output does not meet its rubric.
+    RubricFailed,
+    /// A high-stakes action is planned.
+    HighStakesAction,
+    /// A tool failed in a way that may pass.
+    RetryableToolFailure,
+    /// A page no longer looks as it did.
+    BrowserDrift,
+    /// A payload did not pass its check.
+    InvalidPayload,
+    /// An effect was attempted.
+    EffectAttempted,
+    /// Nobody knows whether the effect can be seen.
+    VisibilityUncertain,
+    /// The same may go out twice.
+    DuplicateRisk,
+    /// The question is complex.
+    ComplexQuestion,
+    /// The input is larger than a window.
+    OversizedInput,
+    /// A host command dispatched a task.
+    DispatchedTask,
+    /// The orchestrator handed out a task packet.
+    TaskPacket,
+}
+
+impl Trigger {
+    /// The one class this trigger belongs to.
+    pub const fn class(self) -> Class {
+        match self {
+            Self::MissingCapsule | Self::UnconfirmedCapability | Self::MissingTemplate => {
+                Class::Retrieval
+            }
+            Self::RubricFailed | Self::HighStakesAction => Class::Critique,
+            Self::RetryableToolFailure | Self::BrowserDrift | Self::InvalidPayload => Class::Repair,
+            Self::EffectAttempted | Self::VisibilityUncertain | Self::DuplicateRisk => {
+                Class::Verification
+            }
+            Self::ComplexQuestion
+            | Self::OversizedInput
+            | Self::DispatchedTask
+            | Self::TaskPacket => Class::Work,
+        }
+    }
+}
+
+/// A request to spawn one child episode.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpawnRequest {
+    /// Kind of the child.
+    pub child_type: ChildType,
+    /// What it is for.
+    pub class: Class,
+    /// What made it necessary.
+    pub trigger: Trigger,
+    /// Why, in words.
+    pub why: Text,
+    /// What to fetch or produce.
+    pub fetch: Text,
+    /// The form the result must have.
+    pub return_format: Text,
+    /// The child's goal.
+    pub goal: Text,
+    /// The child's role.
+    pub role: Role,
+    /// How the child works.
+    pub program: ProgramSpec,
+    /// What it may do. Never more than its parent.
+    pub contract: Contract,
+    /// The least it needs to be of use; below this it is not started.
+    pub at_least: Amounts,
+    /// The most it may cost.
+    pub at_most: Amounts,
+}
+
+impl Texts for SpawnRequest {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        f(&mut self.why);
+        f(&mut self.fetch);
+        f(&mut self.return_format);
+        f(&mut self.goal);
+        self.program.each_text(f);
+    }
+}

@@ -1,0 +1,233 @@
+//! Why an episode stopped, and why an ask was refused.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::Dimension;
+use crate::contract::ChildType;
+use crate::effect::KillScope;
+use crate::failure::FailureKind;
+use crate::recursion::{Class, Trigger};
+
+/// A kind of error, for counting repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorClass {
+    /// A model call failed.
+    Model(FailureKind),
+    /// A child failed.
+    Child,
+    /// An effect failed.
+    Effect,
+}
+
+impl fmt::Display for ErrorClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Model(kind) => write!(f, "model call: {kind}"),
+            Self::Child => f.write_str("child episode failed"),
+            Self::Effect => f.write_str("effect failed"),
+        }
+    }
+}
+
+/// Why an episode stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum StopReason {
+    /// The objective is met and, where one was asked for, the verifier passed.
+    Success,
+    /// A dimension of the budget has no room for what is needed.
+    BudgetExhausted {
+        /// Which one.
+        dimension: Dimension,
+    },
+    /// The work needs a deeper tree than the policy allows.
+    DepthExceeded,
+    /// Children in a row brought nothing new.
+    NoNewInformation,
+    /// The same error came again and again.
+    RepeatedFailure {
+        /// Which one.
+        class: ErrorClass,
+        /// How often.
+        count: u32,
+    },
+    /// A single failure that no repeat can mend.
+    Failure {
+        /// Which one.
+        class: ErrorClass,
+    },
+    /// A policy said no.
+    PolicyDeny {
+        /// Which rule.
+        rule: String,
+    },
+    /// The result did not pass its review.
+    ReviewFailed,
+    /// The kill switch was thrown.
+    KillSwitch {
+        /// How far it reaches.
+        scope: KillScope,
+    },
+    /// A person or the parent cancelled it.
+    Cancelled,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Success => f.write_str("success"),
+            Self::BudgetExhausted { dimension } => write!(f, "budget exhausted: {dimension}"),
+            Self::DepthExceeded => f.write_str("depth exceeded"),
+            Self::NoNewInformation => f.write_str("no new information"),
+            Self::RepeatedFailure { class, count } => write!(f, "{class}, {count} times in a row"),
+            Self::Failure { class } => class.fmt(f),
+            Self::PolicyDeny { rule } => write!(f, "policy denied: {rule}"),
+            Self::ReviewFailed => f.write_str("review failed"),
+            Self::KillSwitch { scope } => write!(f, "kill switch: {scope}"),
+            Self::Cancelled => f.write_str("cancelled"),
+        }
+    }
+}
+
+/// Why the governor did not admit an ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Refusal {
+    /// No room in a dimension, and nothing in flight that could free some.
+    Budget {
+        /// Which one.
+        dimension: Dimension,
+    },
+    /// The episode crossed 70 % of a dimension: it may only finish or hand off.
+    Closing {
+        /// Which one.
+        dimension: Dimension,
+    },
+    /// The child would be deeper than the policy allows.
+    Depth {
+        /// The policy's value.
+        max_depth: u8,
+    },
+    /// The episode has had all the children it may have.
+    Children {
+        /// The policy's value.
+        max_children: u32,
+    },
+    /// The child's type is not on the list, or is forbidden.
+    ChildType {
+        /// Which type.
+        child_type: ChildType,
+    },
+    /// The class is not on the list.
+    ClassNotAllowed {
+        /// Which class.
+        class: Class,
+    },
+    /// The trigger belongs to another class.
+    TriggerMismatch {
+        /// The trigger.
+        trigger: Trigger,
+        /// The class that was named.
+        class: Class,
+    },
+    /// An effect was attempted and not yet verified: repair must wait.
+    VerifyFirst,
+    /// The child's contract goes beyond its parent's.
+    WiderContract {
+        /// What is wider.
+        what: String,
+    },
+    /// The episode is read-only; the effect was noted for its parent.
+    ReadOnly,
+    /// The tool is not on the contract's list.
+    ToolNotAllowed {
+        /// Which tool.
+        tool: String,
+    },
+    /// The kill switch covers it.
+    Killed {
+        /// How far the switch reaches.
+        scope: KillScope,
+    },
+    /// The request does not fit the model's window.
+    Window {
+        /// Tokens of the request.
+        input_tokens: u64,
+        /// The model's window.
+        window_tokens: u64,
+    },
+    /// This host has nothing that could carry it out.
+    Unavailable {
+        /// What is missing.
+        what: String,
+    },
+    /// The episode is stopping.
+    Stopping,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Budget { dimension } => write!(f, "no {dimension} left"),
+            Self::Closing { dimension } => {
+                write!(f, "past 70 % of {dimension}: only closing is left")
+            }
+            Self::Depth { max_depth } => write!(f, "deeper than {max_depth}"),
+            Self::Children { max_children } => write!(f, "more than {max_children} children"),
+            Self::ChildType { child_type } => write!(f, "child type `{child_type}` not allowed"),
+            Self::ClassNotAllowed { class } => write!(f, "class {class} not allowed"),
+            Self::TriggerMismatch { trigger, class } => {
+                write!(f, "trigger {trigger:?} does not belong to class {class}")
+            }
+            Self::VerifyFirst => f.write_str("an effect must be verified before repair"),
+            Self::WiderContract { what } => write!(f, "{what} wider than the parent's"),
+            Self::ReadOnly => f.write_str("read-only: the effect goes to the parent"),
+            Self::ToolNotAllowed { tool } => write!(f, "tool `{tool}` not allowed"),
+            Self::Killed { scope } => write!(f, "kill switch: {scope}"),
+            Self::Window {
+                input_tokens,
+                window_tokens,
+            } => write!(
+                f,
+                "{input_tokens} tokens do not fit a window of {window_tokens}"
+            ),
+            Self::Unavailable { what } => write!(f, "no {what} on this host"),
+            Self::Stopping => f.write_str("the episode is stopping"),
+        }
+    }
+}
+
+impl Refusal {
+    /// The stop reason of an episode that cannot go on without what was refused.
+    pub fn as_stop(&self) -> StopReason {
+        match self {
+            Self::Budget { dimension } | Self::Closing { dimension } => {
+                StopReason::BudgetExhausted {
+                    dimension: *dimension,
+                }
+            }
+            Self::Window { .. } => StopReason::BudgetExhausted {
+                dimension: Dimension::Tokens,
+            },
+            Self::Depth { .. } => StopReason::DepthExceeded,
+            Self::Killed { scope } => StopReason::KillSwitch {
+                scope: scope.clone(),
+            },
+            Self::Stopping => StopReason::Cancelled,
+            Self::Children { .. }
+            | Self::ChildType { .. }
+            | Self::ClassNotAllowed { .. }
+            | Self::TriggerMismatch { .. }
+            | Self::VerifyFirst
+            | Self::WiderContract { .. }
+            | Self::ReadOnly
+            | Self::ToolNotAllowed { .. }
+            | Self::Unavailable { .. } => StopReason::PolicyDeny {
+                rule: self.to_string(),
+            },
+        }
+    }
+}
