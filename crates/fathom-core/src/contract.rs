@@ -96,11 +96,7 @@ impl RecursionPolicy {
     /// Checks every value against its hard cap.
     pub fn check(&self) -> Result<(), OverCap> {
         let limits: [(&'static str, u64, u64); 5] = [
-            (
-                "max_depth",
-                self.max_depth.into(),
-                cap::DEPTH_MAX.into(),
-            ),
+            ("max_depth", self.max_depth.into(), cap::DEPTH_MAX.into()),
             (
                 "max_children",
                 self.max_children.into(),

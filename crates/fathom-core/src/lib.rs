@@ -3,17 +3,27 @@
 //! An episode is a fold over its events. Nothing here reads a clock, a file, a socket or the environment, and
 //! nothing is random: time, ids and random bits arrive inside events.
 
+mod admission;
 pub mod amounts;
 pub mod command;
 pub mod contract;
 pub mod effect;
+pub mod episode;
 pub mod event;
 pub mod failure;
+mod governor;
 pub mod id;
+pub mod ledger;
 pub mod model;
 pub mod outcome;
+mod pending;
 pub mod program;
+pub mod programs;
 pub mod recursion;
+pub mod retry;
+pub mod run;
+pub mod step;
 pub mod stop;
+mod stopwatch;
 pub mod text;
 pub mod unit;

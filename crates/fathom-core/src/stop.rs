@@ -20,6 +20,8 @@ pub enum ErrorClass {
     Child,
     /// An effect failed.
     Effect,
+    /// The program asked for nothing more and did not finish.
+    Idle,
 }
 
 impl fmt::Display for ErrorClass {
@@ -28,6 +30,7 @@ impl fmt::Display for ErrorClass {
             Self::Model(kind) => write!(f, "model call: {kind}"),
             Self::Child => f.write_str("child episode failed"),
             Self::Effect => f.write_str("effect failed"),
+            Self::Idle => f.write_str("the program had nothing more to ask"),
         }
     }
 }

@@ -144,7 +144,9 @@ impl Texts for Text {
 
 impl<T: Texts> Texts for Vec<T> {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
-        self.iter_mut().for_each(|item| item.each_text(f));
+        for item in self {
+            item.each_text(f);
+        }
     }
 }
 

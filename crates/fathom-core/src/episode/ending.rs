@@ -1,0 +1,135 @@
+//! How an episode ends: the verdict stands, what is in flight is given up and settled, then it finishes.
+
+use super::{Episode, Phase};
+use crate::command::Command;
+use crate::event::Signal;
+use crate::id::AskId;
+use crate::ledger::Accounts;
+use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::pending::Pending;
+use crate::stop::{ErrorClass, StopReason};
+use crate::text::Text;
+
+impl<L: Accounts> Episode<L> {
+    /// Stops the episode for a reason of the governor's, keeping the best answer so far.
+    pub(super) fn stop(&mut self, stop: StopReason, out: &mut Vec<Command>) {
+        if !matches!(self.phase, Phase::Running) {
+            return;
+        }
+        let answer = self.program.partial();
+        let status = match stop {
+            StopReason::BudgetExhausted { .. }
+            | StopReason::NoNewInformation
+            | StopReason::DepthExceeded
+            | StopReason::ReviewFailed => Status::NeedsReview,
+            StopReason::Success
+            | StopReason::RepeatedFailure { .. }
+            | StopReason::Failure { .. }
+            | StopReason::PolicyDeny { .. }
+            | StopReason::KillSwitch { .. }
+            | StopReason::Cancelled => Status::Failed,
+        };
+        let goal = clip(self.governor.started.goal.as_str(), Summary::LINE_CHARS_MAX);
+        let known = answer.as_ref().map_or_else(
+            || "no answer yet".to_owned(),
+            |answer| format!("so far: {}", clip(answer.as_str(), 120)),
+        );
+        let summary = Summary::new(
+            [
+                format!("goal: {goal}"),
+                format!("stopped: {stop}"),
+                known.clone(),
+            ],
+            [],
+        );
+        let next_actions = match status {
+            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+                tried: Text::new(format!("goal: {goal}")),
+                known: Text::new(known),
+                asked: Text::new(format!(
+                    "decide whether to go on; the episode stopped: {stop}"
+                )),
+                deadline: None,
+            })],
+            Status::Ok | Status::Failed => Vec::new(),
+        };
+        let verdict = Verdict {
+            status,
+            stop,
+            answer,
+            summary,
+            artifacts: Vec::new(),
+            decisions: Vec::new(),
+            verification_needed: self.governor.unverified_effect,
+            next_actions,
+        };
+        self.wind_down(Box::new(verdict), out);
+    }
+
+    pub(super) fn wind_down(&mut self, verdict: Box<Verdict>, out: &mut Vec<Command>) {
+        self.phase = Phase::WindingDown(verdict);
+        self.governor.wind_down();
+        let calls: Vec<AskId> = self.governor.pending.keys().copied().collect();
+        for id in calls {
+            self.governor.cancel(id, out);
+        }
+        self.signal_children(out);
+    }
+
+    pub(super) fn signal_children(&self, out: &mut Vec<Command>) {
+        for pending in self.governor.pending.values() {
+            if let Pending::Child { child, .. } = pending {
+                out.push(Command::SignalChild {
+                    child: child.clone(),
+                    signal: Signal::Cancel,
+                });
+            }
+        }
+    }
+
+    /// After every event: finishes once nothing is out any more, notices a program that asks for nothing,
+    /// and lets the clock stand still while only a person can move things.
+    pub(super) fn rest(&mut self, out: &mut Vec<Command>) {
+        if matches!(self.phase, Phase::Running)
+            && self.governor.pending.is_empty()
+            && !self.released
+        {
+            let class = ErrorClass::Idle;
+            self.stop(StopReason::Failure { class }, out);
+        }
+        if self.governor.pending.is_empty()
+            && let Phase::WindingDown(verdict) = std::mem::replace(&mut self.phase, Phase::Finished)
+        {
+            let result = self.result(*verdict);
+            out.push(Command::Finish {
+                result: Box::new(result),
+            });
+            return;
+        }
+        if !self.released {
+            let waits = self.waits_for_person();
+            let resumes = self.governor.clock.is_paused() && !waits;
+            self.governor.clock.pause(waits);
+            if resumes {
+                out.push(self.deadline());
+            }
+        }
+    }
+
+    pub(super) fn result(&mut self, verdict: Verdict) -> EpisodeResult {
+        let mut next_actions = verdict.next_actions;
+        next_actions.append(&mut self.governor.escalated);
+        EpisodeResult {
+            status: verdict.status,
+            stop_reason: verdict.stop,
+            summary: verdict.summary,
+            answer: verdict.answer,
+            artifacts_created: verdict.artifacts,
+            decisions: verdict.decisions,
+            verification_needed: verdict.verification_needed || self.governor.unverified_effect,
+            next_actions,
+            budget: self.budget(),
+            depth_reached: self.depth_reached,
+        }
+    }
+}

@@ -1,0 +1,473 @@
+//! An episode: a program under its governor, folded over events.
+
+mod effects;
+mod ending;
+mod unbuildable;
+
+use std::collections::BTreeSet;
+
+use crate::amounts::Amounts;
+use crate::command::{Awaited, Command};
+use crate::effect::{EffectState, EffectStep, KillScope};
+use crate::event::{CallOutcome, Event, EventKind, Signal, Started};
+use crate::failure::{Billing, ModelFailure};
+use crate::governor::Governor;
+use crate::id::{AskId, EpisodeId};
+use crate::ledger::{Accounts, Ledger, closing};
+use crate::model::{Measured, Reply};
+use crate::outcome::{BudgetUse, EpisodeResult, Status, Verdict};
+use crate::pending::{Pending, Try};
+use crate::program::{Ask, Input, OnOutage, Program, Programs, View};
+use crate::recursion::Class;
+use crate::retry;
+use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::unit::Timestamp;
+
+enum Phase {
+    Running,
+    /// The verdict stands; what is in flight is being given up and settled.
+    WindingDown(Box<Verdict>),
+    Finished,
+}
+
+/// One bounded agent run: a fold over its events.
+pub struct Episode<L = Ledger> {
+    governor: Governor<L>,
+    program: Box<dyn Program>,
+    phase: Phase,
+    /// Set while no owner holds the run.
+    released: bool,
+    failures: Option<(ErrorClass, u32)>,
+    children_without_delta: u32,
+    answers_seen: BTreeSet<u64>,
+    depth_reached: u8,
+}
+
+impl<L: Accounts> Episode<L> {
+    /// Begins an episode. There is no other way to make one, so none lacks goal, role, program, contract
+    /// or budget.
+    pub fn begin(
+        id: EpisodeId,
+        at: Timestamp,
+        started: &Started,
+        programs: &dyn Programs,
+    ) -> (Self, Vec<Command>) {
+        let program = programs
+            .build(&started.program)
+            .unwrap_or_else(|error| Box::new(unbuildable::Unbuildable(error)));
+        let mut episode = Self {
+            program,
+            governor: Governor::new(id, started, at),
+            phase: Phase::Running,
+            released: false,
+            failures: None,
+            children_without_delta: 0,
+            answers_seen: BTreeSet::new(),
+            depth_reached: started.depth,
+        };
+        let mut out = vec![episode.deadline()];
+        episode.tell(Input::Start(started), at, &mut out);
+        episode.rest(&mut out);
+        (episode, out)
+    }
+
+    /// Takes in an event and says what is to be done.
+    pub fn on(&mut self, event: &Event) -> Vec<Command> {
+        let mut out = Vec::new();
+        if matches!(self.phase, Phase::Finished) {
+            return out;
+        }
+        match event.kind {
+            EventKind::Resumed => self.governor.clock.skip_to(event.at),
+            _ => self.governor.clock.see(event.at),
+        }
+        self.fold(event, &mut out);
+        if matches!(self.phase, Phase::Running) && self.governor.clock.left().0 == 0 {
+            let dimension = crate::amounts::Dimension::Time;
+            self.stop(StopReason::BudgetExhausted { dimension }, &mut out);
+        }
+        self.rest(&mut out);
+        out
+    }
+
+    /// What the books say, for those who look on.
+    pub fn accounts(&self) -> &L {
+        &self.governor.ledger
+    }
+
+    /// What the episode was started with.
+    pub fn started(&self) -> &Started {
+        &self.governor.started
+    }
+
+    /// Budget used so far.
+    pub fn budget(&self) -> BudgetUse {
+        BudgetUse {
+            limit: self.governor.ledger.limit(),
+            spent: self.governor.ledger.spent(),
+            time_limit: self.governor.clock.limit(),
+            time_spent: self.governor.clock.active(),
+        }
+    }
+
+    /// Whether all that is outstanding waits for a person.
+    pub fn waits_for_person(&self) -> bool {
+        let pending = &self.governor.pending;
+        !pending.is_empty() && pending.values().all(Pending::waits_for_person)
+    }
+
+    /// Whether all that is outstanding waits for a person or for a child.
+    pub fn is_blocked(&self) -> bool {
+        let pending = &self.governor.pending;
+        !pending.is_empty()
+            && pending
+                .values()
+                .all(|p| p.waits_for_person() || matches!(p, Pending::Child { .. }))
+    }
+
+    fn fold(&mut self, event: &Event, out: &mut Vec<Command>) {
+        let at = event.at;
+        match &event.kind {
+            // An episode begins once, in `begin`; a second start changes nothing.
+            EventKind::Started(_) | EventKind::Overrun { .. } | EventKind::Forfeited { .. } => {}
+            EventKind::Resumed => self.resume(out),
+            EventKind::Released { .. } => {
+                self.governor.clock.pause(true);
+                self.released = true;
+            }
+            EventKind::Measured { ask, measured } => {
+                if let Some(Pending::Measuring(model)) = self.governor.pending.get(ask) {
+                    let model = model.clone();
+                    self.governor
+                        .hold_call(*ask, model, *measured, Try::FIRST, None);
+                    self.governor.pump(out);
+                }
+            }
+            EventKind::ModelDelta { ask, attempt, text } => {
+                if self.is_calling(*ask, *attempt) {
+                    let (ask, attempt) = (*ask, *attempt);
+                    self.tell(Input::Delta { ask, attempt, text }, at, out);
+                }
+            }
+            EventKind::ModelReplied {
+                ask,
+                attempt,
+                outcome,
+                jitter,
+            } => {
+                if self.is_calling(*ask, *attempt) {
+                    self.on_replied(*ask, outcome, *jitter, at, out);
+                }
+            }
+            EventKind::ChildFinished { child, result, .. } => {
+                self.on_child(child, result, at, out);
+            }
+            EventKind::Summarised { ask, text } | EventKind::CellFinished { ask, output: text } => {
+                if let Some(Pending::Host(_)) = self.governor.pending.get(ask) {
+                    self.governor.pending.remove(ask);
+                    self.tell(Input::Host { ask: *ask, text }, at, out);
+                }
+            }
+            EventKind::CellYielded { ask, question } => {
+                let text = question;
+                self.tell(Input::Host { ask: *ask, text }, at, out);
+            }
+            EventKind::EffectDecided { ask, decision } => self.on_decided(*ask, decision, at, out),
+            EventKind::EffectSettled { ask, outcome } => self.on_settled(*ask, outcome, at, out),
+            EventKind::Signal(signal) => self.on_signal(signal, at, out),
+            EventKind::Refused { ask, reason } => self.on_refused(*ask, reason, at, out),
+            EventKind::Tick => {
+                if self.governor.clock.left().0 > 0 {
+                    out.push(self.deadline());
+                }
+            }
+        }
+    }
+
+    fn deadline(&self) -> Command {
+        Command::Await {
+            awaited: Awaited::Until {
+                at: self.governor.clock.deadline(),
+            },
+        }
+    }
+
+    /// Tells the program something and takes in what it asks for. A stopping program is told nothing more.
+    fn tell(&mut self, input: Input<'_>, at: Timestamp, out: &mut Vec<Command>) {
+        if !matches!(self.phase, Phase::Running) {
+            return;
+        }
+        let view = View {
+            next_ask: self.governor.next_ask,
+            at,
+            contract: &self.governor.started.contract,
+            depth: self.governor.started.depth,
+            model: self.governor.started.model,
+            left: self.governor.ledger.left(),
+            time_left: self.governor.clock.left(),
+            closing: closing(&self.governor.ledger),
+        };
+        let mut asks = self.program.on(input, &view);
+        let end = asks.iter().position(|ask| matches!(ask, Ask::Finish(_)));
+        let finish = end.and_then(|end| asks.drain(end..).next());
+        self.governor.take(asks, out);
+        if let Some(Ask::Finish(verdict)) = finish {
+            self.wind_down(verdict, out);
+        }
+    }
+
+    fn is_calling(&self, ask: AskId, attempt: u16) -> bool {
+        matches!(
+            self.governor.pending.get(&ask),
+            Some(Pending::Calling { attempt: current, .. }) if current.number == attempt
+        )
+    }
+
+    fn on_replied(
+        &mut self,
+        id: AskId,
+        outcome: &CallOutcome,
+        jitter: u16,
+        at: Timestamp,
+        out: &mut Vec<Command>,
+    ) {
+        let Some(Pending::Calling {
+            ask,
+            measured,
+            attempt,
+            reserved,
+        }) = self.governor.pending.remove(&id)
+        else {
+            return;
+        };
+        let used = used(outcome, &measured, reserved);
+        for overrun in self.governor.ledger.settle(id, used) {
+            out.push(Command::ReportOverrun {
+                ask: id,
+                dimension: overrun.dimension,
+                reserved: overrun.reserved,
+                used: overrun.used,
+            });
+        }
+        match outcome {
+            CallOutcome::Replied(reply) => {
+                self.failures = None;
+                self.tell(Input::Reply { ask: id, reply }, at, out);
+            }
+            CallOutcome::Failed(failure) if matches!(self.phase, Phase::Running) => {
+                if let Some(pause) = retry::pause(failure, attempt.tries, jitter) {
+                    let not_before = Some(at.plus(pause));
+                    self.governor
+                        .hold_call(id, ask, measured, attempt.again(), not_before);
+                } else if failure.kind.is_outage() && ask.on_outage == OnOutage::Wait {
+                    out.push(Command::Await {
+                        awaited: Awaited::Repair {
+                            ask: id,
+                            failure: failure.clone(),
+                        },
+                    });
+                    let stalled = Pending::Stalled {
+                        ask,
+                        measured,
+                        attempt,
+                    };
+                    self.governor.pending.insert(id, stalled);
+                } else if !self.count_failure(ErrorClass::Model(failure.kind), out) {
+                    self.tell(Input::Failed { ask: id, failure }, at, out);
+                }
+            }
+            CallOutcome::Failed(_) => {}
+        }
+        self.governor.pump(out);
+    }
+
+    fn on_child(
+        &mut self,
+        child: &EpisodeId,
+        result: &EpisodeResult,
+        at: Timestamp,
+        out: &mut Vec<Command>,
+    ) {
+        let found = self.governor.pending.iter().find_map(|(&ask, pending)| {
+            let Pending::Child {
+                child: id, class, ..
+            } = pending
+            else {
+                return None;
+            };
+            (id == child).then_some((ask, *class))
+        });
+        let Some((ask, class)) = found else { return };
+        self.governor.pending.remove(&ask);
+        self.governor.ledger.close_grant(child, result.budget.spent);
+        self.depth_reached = self.depth_reached.max(result.depth_reached);
+        if class == Class::Verification && result.status == Status::Ok {
+            self.governor.unverified_effect = false;
+        }
+        let answer = result.answer.as_ref().filter(|answer| !answer.is_blank());
+        let is_new = answer.is_some_and(|answer| self.answers_seen.insert(fnv1a(answer.as_str())));
+        self.children_without_delta = if is_new {
+            0
+        } else {
+            self.children_without_delta + 1
+        };
+        let stops = self.governor.started.contract.recursion.stop_conditions;
+        if result.status == Status::Failed {
+            if self.count_failure(ErrorClass::Child, out) {
+                return;
+            }
+        } else {
+            self.failures = None;
+        }
+        if self.children_without_delta >= stops.no_delta_children_max.max(1)
+            && matches!(self.phase, Phase::Running)
+        {
+            self.stop(StopReason::NoNewInformation, out);
+            return;
+        }
+        self.tell(Input::Child { ask, child, result }, at, out);
+        self.governor.pump(out);
+    }
+
+    fn on_signal(&mut self, signal: &Signal, at: Timestamp, out: &mut Vec<Command>) {
+        match signal {
+            Signal::Cancel => self.stop(StopReason::Cancelled, out),
+            Signal::Kill { scope } => {
+                if !self.governor.killed.contains(scope) {
+                    self.governor.killed.push(scope.clone());
+                }
+                if *scope == KillScope::Global {
+                    let scope = scope.clone();
+                    self.stop(StopReason::KillSwitch { scope }, out);
+                }
+            }
+            Signal::Lift { scope } => self.governor.killed.retain(|killed| killed != scope),
+            Signal::Decide {
+                episode,
+                ask,
+                allow,
+                by,
+            } => {
+                if *episode == self.governor.id && matches!(self.phase, Phase::Running) {
+                    if *allow {
+                        self.allow_effect(*ask, at, out);
+                    } else {
+                        self.deny_effect(*ask, &format!("{by} said no"), at, out);
+                    }
+                }
+            }
+        }
+        self.tell(Input::Signal(signal), at, out);
+    }
+
+    fn on_refused(&mut self, id: AskId, reason: &Refusal, at: Timestamp, out: &mut Vec<Command>) {
+        if let Some(Pending::Refusing(_) | Pending::Host(_)) = self.governor.pending.get(&id) {
+            self.governor.pending.remove(&id);
+            self.tell(Input::Refused { ask: id, reason }, at, out);
+        }
+    }
+
+    /// Counts a failure and stops the episode when the same one came too often.
+    fn count_failure(&mut self, class: ErrorClass, out: &mut Vec<Command>) -> bool {
+        let count = match self.failures {
+            Some((last, count)) if last == class => count + 1,
+            _ => 1,
+        };
+        self.failures = Some((class, count));
+        let stops = self.governor.started.contract.recursion.stop_conditions;
+        let stop = count >= stops.same_error_max.max(1) && matches!(self.phase, Phase::Running);
+        if stop {
+            self.stop(StopReason::RepeatedFailure { class, count }, out);
+        }
+        stop
+    }
+
+    /// A new owner: what may have been spent unseen counts as spent, what is outstanding is said again.
+    fn resume(&mut self, out: &mut Vec<Command>) {
+        self.governor.clock.pause(false);
+        if !self.released {
+            let lost = self.governor.ledger.forfeit();
+            if lost != Amounts::ZERO {
+                out.push(Command::ReportForfeit { amounts: lost });
+            }
+        }
+        self.released = false;
+        let winding_down = !matches!(self.phase, Phase::Running);
+        let open: Vec<AskId> = self.governor.pending.keys().copied().collect();
+        for id in open {
+            match self.governor.pending.get(&id).cloned() {
+                Some(Pending::Calling {
+                    ask,
+                    measured,
+                    attempt,
+                    reserved,
+                }) => {
+                    self.governor.ledger.settle(id, reserved);
+                    if winding_down {
+                        self.governor.pending.remove(&id);
+                    } else {
+                        self.governor
+                            .hold_call(id, ask, measured, attempt.afresh(), None);
+                    }
+                }
+                Some(Pending::Stalled {
+                    ask,
+                    measured,
+                    attempt,
+                }) => {
+                    self.governor
+                        .hold_call(id, ask, measured, attempt.afresh(), None);
+                }
+                Some(Pending::Effect {
+                    request,
+                    state: EffectState::Attempted,
+                }) => {
+                    self.governor.step_effect(id, EffectStep::Lose);
+                    self.reconcile(id, request, out);
+                }
+                _ => {}
+            }
+        }
+        out.push(self.deadline());
+        self.governor.outstanding(out);
+        if winding_down {
+            self.signal_children(out);
+        } else {
+            self.governor.pump(out);
+        }
+    }
+}
+
+/// What a call used: what was reported or counted, and its whole reservation when nobody can say.
+fn used(outcome: &CallOutcome, measured: &Measured, reserved: Amounts) -> Amounts {
+    let usage = match outcome {
+        CallOutcome::Replied(Reply { usage, .. })
+        | CallOutcome::Failed(ModelFailure {
+            billing: Billing::Reported(usage),
+            ..
+        }) => usage,
+        CallOutcome::Failed(ModelFailure {
+            billing: Billing::Perhaps,
+            ..
+        }) => return reserved,
+        CallOutcome::Failed(ModelFailure {
+            billing: Billing::Nothing,
+            ..
+        }) => return Amounts::ZERO,
+    };
+    Amounts {
+        tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+        calls: 1,
+        money: measured.price.of(usage.input_tokens, usage.output_tokens),
+        ..Amounts::ZERO
+    }
+}
+
+/// FNV-1a over the bytes: tells apart what children said, the same on every version and machine.
+fn fnv1a(text: &str) -> u64 {
+    text.trim()
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        })
+}

@@ -1,0 +1,433 @@
+//! The governor around a program: it admits an ask, holds it in order until a settlement frees budget, or
+//! refuses it. Nothing reaches the host but through here.
+
+mod calls;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::admission::{Parent, check_spawn};
+use crate::amounts::{Amounts, Budget};
+use crate::command::{Awaited, Command};
+use crate::contract::PermissionMode;
+use crate::effect::{EffectRequest, EffectState, EffectStep, KillScope};
+use crate::event::{Origin, Started};
+use crate::id::{AskId, EpisodeId};
+use crate::ledger::{Accounts, closing, share};
+use crate::model::{Measured, ModelRole};
+use crate::outcome::{NextAction, TaskPacket};
+use crate::pending::{Pending, Try};
+use crate::program::{Ask, ModelAsk};
+use crate::recursion::SpawnRequest;
+use crate::stop::Refusal;
+use crate::stopwatch::Stopwatch;
+use crate::text::Text;
+use crate::unit::Timestamp;
+
+/// What became of the ask at the head of the queue.
+enum Admission {
+    Admitted,
+    /// It waits for a settlement, and all asks behind it wait too.
+    Held,
+    Refused(Refusal),
+}
+
+pub(crate) struct Governor<L> {
+    pub(crate) id: EpisodeId,
+    pub(crate) started: Started,
+    pub(crate) ledger: L,
+    pub(crate) clock: Stopwatch,
+    pub(crate) next_ask: AskId,
+    pub(crate) pending: BTreeMap<AskId, Pending>,
+    /// Asks that wait for admission, served strictly in order.
+    queue: BTreeSet<AskId>,
+    pub(crate) children: u32,
+    pub(crate) unverified_effect: bool,
+    pub(crate) killed: Vec<KillScope>,
+    /// Effects that a read-only episode wanted: its parent reads them in the result.
+    pub(crate) escalated: Vec<NextAction>,
+    closing_call_used: bool,
+}
+
+impl<L: Accounts> Governor<L> {
+    pub(crate) fn new(id: EpisodeId, started: &Started, at: Timestamp) -> Self {
+        Self {
+            id,
+            ledger: L::open(started.budget.amounts),
+            clock: Stopwatch::start(at, started.budget.time),
+            started: started.clone(),
+            next_ask: AskId::default(),
+            pending: BTreeMap::new(),
+            queue: BTreeSet::new(),
+            children: 0,
+            unverified_effect: false,
+            killed: Vec::new(),
+            escalated: Vec::new(),
+            closing_call_used: false,
+        }
+    }
+
+    /// Takes in asks that a program made together. `Finish` and `Cancel` are not for the governor.
+    pub(crate) fn take(&mut self, asks: Vec<Ask>, out: &mut Vec<Command>) {
+        let mut siblings = asks
+            .iter()
+            .filter(|ask| matches!(ask, Ask::Spawn(_)))
+            .count() as u64;
+        for ask in asks {
+            let id = self.next_ask;
+            self.next_ask = id.next();
+            match ask {
+                Ask::Model(ask) => {
+                    out.push(measure(id, &ask));
+                    self.pending.insert(id, Pending::Measuring(ask));
+                    self.queue.insert(id);
+                }
+                Ask::Spawn(request) => {
+                    self.pending
+                        .insert(id, Pending::HeldChild { request, siblings });
+                    self.queue.insert(id);
+                    siblings -= 1;
+                }
+                Ask::Effect(request) => {
+                    let state = EffectState::Queued;
+                    self.pending.insert(id, Pending::Effect { request, state });
+                    self.queue.insert(id);
+                }
+                Ask::Summarise { text, tokens_max } => self.pass_on(
+                    id,
+                    Command::Summarise {
+                        ask: id,
+                        text,
+                        tokens_max,
+                    },
+                    out,
+                ),
+                Ask::RunCell { code } => {
+                    self.pass_on(id, Command::RunCell { ask: id, code }, out);
+                }
+                Ask::Append { domain, entry } => self.pass_on(
+                    id,
+                    Command::Append {
+                        ask: id,
+                        domain,
+                        entry,
+                    },
+                    out,
+                ),
+                Ask::Emit(block) => out.push(Command::Emit { block }),
+                Ask::Cancel(call) => self.cancel(call, out),
+                Ask::Finish(_) => {}
+            }
+        }
+        self.pump(out);
+    }
+
+    fn pass_on(&mut self, id: AskId, command: Command, out: &mut Vec<Command>) {
+        self.pending.insert(id, Pending::Host(command.clone()));
+        out.push(command);
+    }
+
+    /// Serves the queue from its head until an ask must wait.
+    pub(crate) fn pump(&mut self, out: &mut Vec<Command>) {
+        while let Some(&id) = self.queue.first() {
+            match self.admit(id, out) {
+                Admission::Admitted => {
+                    self.queue.remove(&id);
+                }
+                Admission::Held => break,
+                Admission::Refused(reason) => self.refuse(id, reason, out),
+            }
+        }
+    }
+
+    pub(crate) fn refuse(&mut self, id: AskId, reason: Refusal, out: &mut Vec<Command>) {
+        self.queue.remove(&id);
+        self.pending.insert(id, Pending::Refusing(reason.clone()));
+        out.push(Command::Refuse { ask: id, reason });
+    }
+
+    fn admit(&mut self, id: AskId, out: &mut Vec<Command>) -> Admission {
+        match self.pending.get(&id) {
+            Some(Pending::HeldCall {
+                ask,
+                measured,
+                attempt,
+                not_before,
+            }) => {
+                let (ask, measured, attempt, not_before) =
+                    (ask.clone(), *measured, *attempt, *not_before);
+                self.admit_call(id, ask, measured, attempt, not_before, out)
+            }
+            Some(Pending::HeldChild { request, siblings }) => {
+                let (request, siblings) = (request.clone(), *siblings);
+                self.admit_child(id, &request, siblings, out)
+            }
+            Some(Pending::Effect { request, state }) if *state == EffectState::Queued => {
+                let request = request.clone();
+                self.admit_effect(id, request, out)
+            }
+            Some(Pending::Measuring(_)) => Admission::Held,
+            _ => Admission::Admitted,
+        }
+    }
+
+    fn in_flight(&self) -> bool {
+        self.pending.values().any(Pending::is_in_flight)
+    }
+
+    fn admit_child(
+        &mut self,
+        id: AskId,
+        request: &SpawnRequest,
+        siblings: u64,
+        out: &mut Vec<Command>,
+    ) -> Admission {
+        if let Some(scope) = self
+            .killed
+            .iter()
+            .find(|scope| **scope == KillScope::Global)
+        {
+            return Admission::Refused(Refusal::Killed {
+                scope: scope.clone(),
+            });
+        }
+        let parent = Parent {
+            contract: &self.started.contract,
+            depth: self.started.depth,
+            children: self.children,
+            unverified_effect: self.unverified_effect,
+        };
+        if let Err(reason) = check_spawn(&parent, request) {
+            return Admission::Refused(reason);
+        }
+        if let Some(dimension) = closing(&self.ledger) {
+            return if self.in_flight() {
+                Admission::Held
+            } else {
+                Admission::Refused(Refusal::Closing { dimension })
+            };
+        }
+        let depth = self.started.depth + 1;
+        let granted = share(
+            self.ledger.left(),
+            siblings,
+            request.at_least,
+            request.at_most,
+            depth < request.contract.recursion.max_depth,
+        );
+        let child = self.id.child(self.children);
+        let granted =
+            granted.and_then(|amounts| self.ledger.grant(&child, amounts).map(|()| amounts));
+        let amounts = match granted {
+            Ok(amounts) => amounts,
+            Err(_) if self.in_flight() => return Admission::Held,
+            Err(dimension) => return Admission::Refused(Refusal::Budget { dimension }),
+        };
+        self.children += 1;
+        let started = Box::new(Started {
+            goal: request.goal.clone(),
+            role: request.role,
+            program: request.program.clone(),
+            contract: request.contract.clone(),
+            budget: Budget {
+                amounts,
+                time: self.clock.left(),
+            },
+            depth,
+            model: ModelRole::Sub,
+            models: self.started.models.clone(),
+            origin: Origin::Spawned {
+                child_type: request.child_type.clone(),
+                class: request.class,
+            },
+        });
+        out.push(Command::Spawn {
+            ask: id,
+            child: child.clone(),
+            started: started.clone(),
+        });
+        self.pending.insert(
+            id,
+            Pending::Child {
+                child,
+                class: request.class,
+                started,
+            },
+        );
+        Admission::Admitted
+    }
+
+    fn admit_effect(
+        &mut self,
+        id: AskId,
+        request: EffectRequest,
+        out: &mut Vec<Command>,
+    ) -> Admission {
+        if self.started.contract.permission_mode == PermissionMode::ReadOnly {
+            self.escalated.push(NextAction::Task(TaskPacket {
+                role: self.started.role,
+                child_type: "effect".into(),
+                goal: Text::new(format!(
+                    "{} on {}",
+                    request.target.action, request.target.platform
+                )),
+                why: Text::new(format!("{} is read-only", self.id)),
+            }));
+            return Admission::Refused(Refusal::ReadOnly);
+        }
+        if !self.started.contract.allowed_tools.contains(&request.tool) {
+            return Admission::Refused(Refusal::ToolNotAllowed { tool: request.tool });
+        }
+        if let Some(scope) = self.kill_on(&request) {
+            return Admission::Refused(Refusal::Killed { scope });
+        }
+        let need = Amounts {
+            tools: 1,
+            ..Amounts::ZERO
+        };
+        if let Some(dimension) = closing(&self.ledger) {
+            return if self.in_flight() {
+                Admission::Held
+            } else {
+                Admission::Refused(Refusal::Closing { dimension })
+            };
+        }
+        match self.ledger.reserve(id, need) {
+            Ok(()) => {}
+            Err(_) if self.in_flight() => return Admission::Held,
+            Err(dimension) => return Admission::Refused(Refusal::Budget { dimension }),
+        }
+        self.step_effect(id, EffectStep::Admit);
+        out.push(Command::Propose {
+            ask: id,
+            effect: request,
+        });
+        Admission::Admitted
+    }
+
+    /// The kill switch that covers an effect, if any.
+    pub(crate) fn kill_on(&self, request: &EffectRequest) -> Option<KillScope> {
+        self.killed
+            .iter()
+            .find(|scope| scope.covers(&request.target))
+            .cloned()
+    }
+
+    /// Moves an effect on; a step its state does not allow leaves it where it is.
+    pub(crate) fn step_effect(&mut self, id: AskId, step: EffectStep) -> Option<EffectState> {
+        match self.pending.get_mut(&id) {
+            Some(Pending::Effect { state, .. }) => {
+                *state = state.after(step).ok()?;
+                Some(*state)
+            }
+            _ => None,
+        }
+    }
+
+    /// A measured or failed call joins the queue again, at its own place.
+    pub(crate) fn hold_call(
+        &mut self,
+        id: AskId,
+        ask: ModelAsk,
+        measured: Measured,
+        attempt: Try,
+        not_before: Option<Timestamp>,
+    ) {
+        self.pending.insert(
+            id,
+            Pending::HeldCall {
+                ask,
+                measured,
+                attempt,
+                not_before,
+            },
+        );
+        self.queue.insert(id);
+    }
+
+    /// Gives up a call: on the wire it is aborted, before that it is forgotten.
+    pub(crate) fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
+        match self.pending.get(&id) {
+            Some(Pending::Calling { attempt, .. }) => out.push(Command::CancelCall {
+                ask: id,
+                attempt: attempt.number,
+            }),
+            Some(Pending::Measuring(_) | Pending::HeldCall { .. } | Pending::Stalled { .. }) => {
+                self.pending.remove(&id);
+                self.queue.remove(&id);
+            }
+            _ => {}
+        }
+    }
+
+    /// Drops all that has not left the house.
+    pub(crate) fn wind_down(&mut self) {
+        self.queue.clear();
+        let ledger = &mut self.ledger;
+        self.pending.retain(|&id, pending| match pending {
+            Pending::Calling { .. } | Pending::Child { .. } => true,
+            Pending::Effect { state, .. } => {
+                let out = matches!(
+                    state,
+                    EffectState::Attempted | EffectState::Unknown | EffectState::Postcheck
+                );
+                if !out {
+                    ledger.settle(id, Amounts::ZERO);
+                }
+                out
+            }
+            Pending::Measuring(_)
+            | Pending::HeldCall { .. }
+            | Pending::Stalled { .. }
+            | Pending::HeldChild { .. }
+            | Pending::Host(_)
+            | Pending::Refusing(_) => false,
+        });
+    }
+
+    /// What must be said to the host again after a new owner took over.
+    pub(crate) fn outstanding(&self, out: &mut Vec<Command>) {
+        for (&id, pending) in &self.pending {
+            match pending {
+                Pending::Measuring(ask) => out.push(measure(id, ask)),
+                Pending::Child { child, started, .. } => out.push(Command::Spawn {
+                    ask: id,
+                    child: child.clone(),
+                    started: started.clone(),
+                }),
+                Pending::Effect { request, state } => {
+                    let effect = request.clone();
+                    match state {
+                        EffectState::Preflight => out.push(Command::Propose { ask: id, effect }),
+                        EffectState::AwaitingApproval => out.push(Command::Await {
+                            awaited: Awaited::Approval { ask: id },
+                        }),
+                        EffectState::Postcheck => out.push(Command::Reconcile { ask: id, effect }),
+                        EffectState::Queued
+                        | EffectState::Approved
+                        | EffectState::Attempted
+                        | EffectState::Confirmed
+                        | EffectState::Failed
+                        | EffectState::Unknown => {}
+                    }
+                }
+                Pending::Host(command) => out.push(command.clone()),
+                Pending::Refusing(reason) => out.push(Command::Refuse {
+                    ask: id,
+                    reason: reason.clone(),
+                }),
+                Pending::HeldCall { .. }
+                | Pending::Calling { .. }
+                | Pending::Stalled { .. }
+                | Pending::HeldChild { .. } => {}
+            }
+        }
+    }
+}
+
+fn measure(id: AskId, ask: &ModelAsk) -> Command {
+    Command::Measure {
+        ask: id,
+        model: ask.model,
+        request: ask.request.clone(),
+    }
+}

@@ -1,0 +1,119 @@
+//! Asks that are not settled yet.
+
+use crate::amounts::Amounts;
+use crate::command::Command;
+use crate::effect::{EffectRequest, EffectState};
+use crate::event::Started;
+use crate::id::EpisodeId;
+use crate::model::Measured;
+use crate::program::ModelAsk;
+use crate::recursion::{Class, SpawnRequest};
+use crate::stop::Refusal;
+use crate::unit::Timestamp;
+
+/// One try at a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Try {
+    /// Names the attempt within its call, for good.
+    pub(crate) number: u16,
+    /// Tries since the call was asked for or the run was resumed.
+    pub(crate) tries: u16,
+}
+
+impl Try {
+    pub(crate) const FIRST: Self = Self {
+        number: 1,
+        tries: 1,
+    };
+
+    /// After a failure.
+    pub(crate) const fn again(self) -> Self {
+        Self {
+            number: self.number.saturating_add(1),
+            tries: self.tries.saturating_add(1),
+        }
+    }
+
+    /// After a new owner took over.
+    pub(crate) const fn afresh(self) -> Self {
+        Self {
+            number: self.number.saturating_add(1),
+            tries: 1,
+        }
+    }
+}
+
+/// An ask between being asked and being settled.
+#[derive(Clone, Debug)]
+pub(crate) enum Pending {
+    /// A call whose tokens are being counted.
+    Measuring(ModelAsk),
+    /// A measured call that waits for budget.
+    HeldCall {
+        ask: ModelAsk,
+        measured: Measured,
+        attempt: Try,
+        not_before: Option<Timestamp>,
+    },
+    /// A call that may be on the wire.
+    Calling {
+        ask: ModelAsk,
+        measured: Measured,
+        attempt: Try,
+        reserved: Amounts,
+    },
+    /// A call that nobody could answer; it waits until the run is resumed.
+    Stalled {
+        ask: ModelAsk,
+        measured: Measured,
+        attempt: Try,
+    },
+    /// A child that waits for budget, with the number of siblings still waiting, itself included.
+    HeldChild {
+        request: Box<SpawnRequest>,
+        siblings: u64,
+    },
+    /// A child that runs.
+    Child {
+        child: EpisodeId,
+        class: Class,
+        started: Box<Started>,
+    },
+    /// An effect, from waiting for budget to its end.
+    Effect {
+        request: EffectRequest,
+        state: EffectState,
+    },
+    /// Something the host does that costs no budget.
+    Host(Command),
+    /// A refusal on its way into the journal.
+    Refusing(Refusal),
+}
+
+impl Pending {
+    /// Whether its end may free budget for asks that wait.
+    pub(crate) const fn is_in_flight(&self) -> bool {
+        match self {
+            Self::Calling { .. } | Self::Child { .. } => true,
+            Self::Effect { state, .. } => !matches!(state, EffectState::Queued),
+            Self::Measuring(_)
+            | Self::HeldCall { .. }
+            | Self::Stalled { .. }
+            | Self::HeldChild { .. }
+            | Self::Host(_)
+            | Self::Refusing(_) => false,
+        }
+    }
+
+    /// Whether only a person can move it on.
+    pub(crate) const fn waits_for_person(&self) -> bool {
+        matches!(
+            self,
+            Self::Stalled { .. }
+                | Self::Effect {
+                    state: EffectState::AwaitingApproval,
+                    ..
+                }
+        )
+    }
+}

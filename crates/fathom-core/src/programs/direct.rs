@@ -1,0 +1,408 @@
+//! `direct`: one question, one answer. A reply that ran into its output cap is continued; where a rubric is
+//! given, a critique child judges the answer before it goes out.
+
+use serde::{Deserialize, Serialize};
+
+use crate::amounts::{Amounts, Dimension};
+use crate::contract::{Contract, RecursionPolicy, Role};
+use crate::event::ProgramSpec;
+use crate::failure::{FailureKind, ModelFailure};
+use crate::id::AskId;
+use crate::model::{Delivery, Ending, Message, Reply, Request, Speaker};
+use crate::outcome::{
+    Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip,
+};
+use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::text::Text;
+use crate::unit::Millis;
+
+/// The program's name.
+pub const NAME: &str = "direct";
+
+/// The kind of child that judges an answer.
+pub const CRITIQUE: &str = "critique";
+
+const CONTINUE: &str = "Go on from the exact character where you stopped. Repeat nothing.";
+
+const JUDGE: &str = "You judge an answer against a rubric. The first word of your reply is PASS or FAIL. \
+                     After it, say in one or two sentences why.";
+
+/// A piece of material that goes into the prompt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Material {
+    /// Where it comes from.
+    pub source: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// How an answer is judged before it goes out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Review {
+    /// What a good answer must meet.
+    pub rubric: String,
+    /// How often a failed answer may be rewritten.
+    pub revisions_max: u32,
+}
+
+/// Parameters of `direct`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Standing instructions.
+    pub system: String,
+    /// Material for the prompt.
+    pub material: Vec<Material>,
+    /// Output cap of one call.
+    pub output_tokens_max: u32,
+    /// Output cap below which a call is of no use.
+    pub output_tokens_min: u32,
+    /// How often a cut reply may be continued.
+    pub continuations_max: u32,
+    /// Sampling temperature in thousandths.
+    pub temperature_milli: Option<u16>,
+    /// Whether the reply is streamed.
+    pub stream: bool,
+    /// Longest time of one attempt.
+    pub timeout: Millis,
+    /// JSON schema of the reply.
+    pub schema: Option<serde_json::Value>,
+    /// How the answer is judged.
+    pub review: Option<Review>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            system: String::new(),
+            material: Vec::new(),
+            output_tokens_max: 1024,
+            output_tokens_min: 32,
+            continuations_max: 8,
+            temperature_milli: None,
+            stream: true,
+            timeout: Millis(60_000),
+            schema: None,
+            review: None,
+        }
+    }
+}
+
+impl Params {
+    /// The specification of a `direct` program with these parameters.
+    pub fn spec(&self) -> ProgramSpec {
+        // A struct of strings and numbers always has a JSON form.
+        let params = serde_json::to_string(self).unwrap_or_default();
+        ProgramSpec {
+            name: NAME.to_owned(),
+            params: Text::new(params),
+        }
+    }
+}
+
+/// The program.
+pub struct Direct {
+    params: Params,
+    goal: String,
+    /// The ask whose answer moves things on.
+    awaited: AskId,
+    /// What whole replies have said so far.
+    draft: String,
+    /// What the present attempt has said so far.
+    speaking: (u16, String),
+    continuations: u32,
+    revisions: u32,
+    calls: u32,
+    decisions: Vec<Decision>,
+}
+
+impl Direct {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params = match spec.params.as_str() {
+            "" => Params::default(),
+            text => serde_json::from_str(text).map_err(|error| ProgramError::Params {
+                name: NAME.to_owned(),
+                cause: error.to_string(),
+            })?,
+        };
+        Ok(Self {
+            params,
+            goal: String::new(),
+            awaited: AskId::default(),
+            draft: String::new(),
+            speaking: (0, String::new()),
+            continuations: 0,
+            revisions: 0,
+            calls: 0,
+            decisions: Vec::new(),
+        })
+    }
+
+    fn call(&mut self, more: Vec<Message>, view: &View<'_>) -> Vec<Ask> {
+        self.awaited = view.next_ask;
+        self.speaking = (0, String::new());
+        self.calls += 1;
+        let mut messages = Vec::new();
+        if !self.params.system.is_empty() {
+            messages.push(Message::new(Speaker::System, self.params.system.as_str()));
+        }
+        messages.push(Message::new(Speaker::User, self.prompt()));
+        messages.extend(more);
+        let schema = self.params.schema.as_ref();
+        vec![Ask::Model(ModelAsk {
+            model: view.model,
+            request: Request {
+                messages,
+                output_tokens_max: self.params.output_tokens_max,
+                temperature_milli: self.params.temperature_milli,
+                schema: schema.map(|schema| Text::new(schema.to_string())),
+                delivery: if self.params.stream {
+                    Delivery::Streamed
+                } else {
+                    Delivery::Whole
+                },
+                timeout: self.params.timeout,
+            },
+            output_tokens_min: self.params.output_tokens_min,
+            // Nobody can mend a child's outage without its parent noticing; the root can wait for a person.
+            on_outage: if view.depth == 0 {
+                OnOutage::Wait
+            } else {
+                OnOutage::Fail
+            },
+        })]
+    }
+
+    fn prompt(&self) -> String {
+        let material = &self.params.material;
+        let mut prompt = String::new();
+        for piece in material {
+            prompt.extend(["--- ", &piece.source, "\n", piece.text.trim_end(), "\n"]);
+        }
+        if !prompt.is_empty() {
+            prompt.push_str("---\n");
+        }
+        prompt.push_str(&self.goal);
+        prompt
+    }
+
+    fn on_reply(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+        self.draft.push_str(reply.text.as_str());
+        self.speaking = (0, String::new());
+        if reply.ending == Ending::Complete {
+            return self.on_answer(view);
+        }
+        if self.continuations == self.params.continuations_max {
+            let dimension = Dimension::Tokens;
+            return self.finish(
+                Status::NeedsReview,
+                StopReason::BudgetExhausted { dimension },
+                "the answer is cut off at its output cap",
+            );
+        }
+        self.continuations += 1;
+        let so_far = Message::new(Speaker::Assistant, self.draft.as_str());
+        self.call(vec![so_far, Message::new(Speaker::User, CONTINUE)], view)
+    }
+
+    fn on_answer(&mut self, view: &View<'_>) -> Vec<Ask> {
+        let Some(review) = &self.params.review else {
+            return self.finish(Status::Ok, StopReason::Success, "answered");
+        };
+        self.awaited = view.next_ask;
+        let judge = Params {
+            system: JUDGE.to_owned(),
+            output_tokens_max: 256,
+            continuations_max: 0,
+            temperature_milli: Some(0),
+            timeout: self.params.timeout,
+            ..Params::default()
+        };
+        let recursion = RecursionPolicy {
+            max_depth: view.depth + 1,
+            ..view.contract.recursion.clone()
+        };
+        vec![Ask::Spawn(Box::new(SpawnRequest {
+            child_type: CRITIQUE.to_owned(),
+            class: Class::Critique,
+            trigger: Trigger::HighStakesAction,
+            why: "the answer goes out only after a second look".into(),
+            fetch: "a judgement of the answer against the rubric".into(),
+            return_format: "PASS or FAIL, then the reason".into(),
+            goal: Text::new(format!(
+                "Rubric:\n{}\n\nQuestion:\n{}\n\nAnswer:\n{}",
+                review.rubric, self.goal, self.draft
+            )),
+            role: Role::Verifier,
+            program: judge.spec(),
+            contract: Contract {
+                recursion,
+                ..Contract::default()
+            },
+            at_least: Amounts {
+                tokens: 64,
+                calls: 1,
+                ..Amounts::ZERO
+            },
+            at_most: Amounts {
+                calls: 2,
+                episodes: 1,
+                ..Amounts::MAX
+            },
+        }))]
+    }
+
+    fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
+        let said = result.answer.as_ref().map_or("", Text::as_str);
+        let verdict = judgement(said);
+        self.decisions.push(Decision {
+            what: Text::from(match verdict {
+                Some(true) => "review passed",
+                Some(false) => "review failed",
+                None => "review gave no verdict",
+            }),
+            rationale: Text::new(clip(said, 300)),
+        });
+        let may_revise = self
+            .params
+            .review
+            .as_ref()
+            .is_some_and(|review| self.revisions < review.revisions_max);
+        match verdict {
+            Some(true) => self.finish(Status::Ok, StopReason::Success, "answered and reviewed"),
+            Some(false) if may_revise => {
+                self.revisions += 1;
+                let draft = std::mem::take(&mut self.draft);
+                let more = vec![
+                    Message::new(Speaker::Assistant, draft),
+                    Message::new(
+                        Speaker::User,
+                        format!(
+                            "A reviewer found: {said}\nWrite the whole answer anew and mend that."
+                        ),
+                    ),
+                ];
+                self.call(more, view)
+            }
+            _ => self.finish(
+                Status::NeedsReview,
+                StopReason::ReviewFailed,
+                "the answer did not pass its review",
+            ),
+        }
+    }
+
+    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
+        if failure.kind == FailureKind::Empty {
+            // The governor counts: the third empty reply in a row ends the episode.
+            return self.call(Vec::new(), view);
+        }
+        if !failure.partial.is_blank() {
+            failure.partial.as_str().clone_into(&mut self.speaking.1);
+        }
+        let class = ErrorClass::Model(failure.kind);
+        self.finish(
+            Status::Failed,
+            StopReason::Failure { class },
+            &failure.to_string(),
+        )
+    }
+
+    fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
+        let status = match reason {
+            Refusal::Window { .. } => Status::Failed,
+            _ => Status::NeedsReview,
+        };
+        self.finish(status, reason.as_stop(), &reason.to_string())
+    }
+
+    fn finish(&self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
+        let answer = self.partial();
+        let head = answer.as_ref().map_or_else(
+            || "no answer".to_owned(),
+            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
+        );
+        let goal = clip(&self.goal, 120);
+        let summary = Summary::new(
+            [
+                format!("asked: {goal}"),
+                head.clone(),
+                format!("{said}, {} calls", self.calls),
+            ],
+            self.decisions
+                .iter()
+                .map(|decision| decision.what.as_str().to_owned()),
+        );
+        let next_actions = match status {
+            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+                tried: Text::new(format!("{} calls on: {goal}", self.calls)),
+                known: Text::new(head),
+                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
+                deadline: None,
+            })],
+            Status::Ok | Status::Failed => Vec::new(),
+        };
+        vec![Ask::Finish(Box::new(Verdict {
+            status,
+            stop,
+            answer,
+            summary,
+            artifacts: Vec::new(),
+            decisions: self.decisions.clone(),
+            verification_needed: status != Status::Ok && self.params.review.is_some(),
+            next_actions,
+        }))]
+    }
+}
+
+impl Program for Direct {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(started) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.call(Vec::new(), view)
+            }
+            Input::Delta { ask, attempt, text } if ask == self.awaited => {
+                if self.speaking.0 != attempt {
+                    self.speaking = (attempt, String::new());
+                }
+                self.speaking.1.push_str(text.as_str());
+                Vec::new()
+            }
+            Input::Reply { ask, reply } if ask == self.awaited => self.on_reply(reply, view),
+            Input::Failed { ask, failure } if ask == self.awaited => self.on_failed(failure, view),
+            Input::Child { ask, result, .. } if ask == self.awaited => self.on_judged(result, view),
+            Input::Refused { ask, reason } if ask == self.awaited => self.on_refused(reason),
+            Input::Delta { .. }
+            | Input::Reply { .. }
+            | Input::Failed { .. }
+            | Input::Child { .. }
+            | Input::Refused { .. }
+            | Input::Effect { .. }
+            | Input::Host { .. }
+            | Input::Signal(_) => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        let whole = format!("{}{}", self.draft, self.speaking.1);
+        (!whole.trim().is_empty()).then(|| Text::new(whole))
+    }
+}
+
+/// PASS or FAIL as the first word, whatever marks stand around it; anything else is no verdict.
+fn judgement(said: &str) -> Option<bool> {
+    let word = said
+        .split(|c: char| !c.is_alphanumeric())
+        .find(|word| !word.is_empty())?;
+    match word.to_ascii_uppercase().as_str() {
+        "PASS" => Some(true),
+        "FAIL" => Some(false),
+        _ => None,
+    }
+}

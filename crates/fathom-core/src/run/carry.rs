@@ -1,0 +1,226 @@
+//! How a run carries out its episodes' commands: inside the run, as a step, or as a step that waits for the log.
+
+use std::collections::VecDeque;
+
+use super::{Run, Slot};
+use crate::amounts::Amounts;
+use crate::command::{Awaited, Command};
+use crate::event::EventKind;
+use crate::id::{AskId, EpisodeId};
+use crate::ledger::Accounts;
+use crate::step::{Appended, Position, Step};
+
+impl<L: Accounts> Run<L> {
+    /// Turns a command into a step, now or once the log is durable up to it.
+    pub(super) fn carry_out(
+        &mut self,
+        id: &EpisodeId,
+        command: Command,
+        appended: Appended,
+        queue: &mut VecDeque<(EpisodeId, EventKind)>,
+        steps: &mut Vec<Step>,
+    ) {
+        let episode = id.clone();
+        let position = appended.position;
+        let (from, step) = match command {
+            Command::Measure {
+                ask,
+                model,
+                request,
+            } => {
+                steps.push(Step::Measure {
+                    episode,
+                    ask,
+                    model,
+                    request,
+                });
+                return;
+            }
+            Command::CallModel {
+                ask,
+                attempt,
+                model,
+                request,
+                drawn,
+                not_before,
+                ..
+            } => {
+                let step = Step::Call {
+                    episode,
+                    ask,
+                    attempt,
+                    model,
+                    request,
+                    not_before,
+                };
+                (self.leased_at(id, drawn).unwrap_or(position), step)
+            }
+            Command::CancelCall { ask, attempt } => {
+                self.cancel(episode, ask, attempt, steps);
+                return;
+            }
+            Command::Summarise { ask, .. }
+            | Command::RunCell { ask, .. }
+            | Command::AnswerCell { ask, .. }
+            | Command::Append { ask, .. } => {
+                steps.push(Step::Host {
+                    episode,
+                    ask,
+                    command,
+                });
+                return;
+            }
+            Command::Propose { ask, effect } => {
+                steps.push(Step::Decide {
+                    episode,
+                    ask,
+                    effect,
+                });
+                return;
+            }
+            Command::Attempt { ask, effect } => (
+                position,
+                Step::Attempt {
+                    episode,
+                    ask,
+                    effect,
+                },
+            ),
+            Command::Reconcile { ask, effect } => (
+                position,
+                Step::Reconcile {
+                    episode,
+                    ask,
+                    effect,
+                },
+            ),
+            Command::Emit { block } => (position, Step::Emit { episode, block }),
+            Command::Finish { result } => {
+                self.close(id, result.clone(), appended.head);
+                let Some(parent) = id.parent() else {
+                    return self.gate(position, Step::Finished(result), steps);
+                };
+                let head = appended.head;
+                let kind = EventKind::ChildFinished {
+                    child: episode,
+                    result,
+                    head,
+                };
+                queue.push_back((parent, kind));
+                return;
+            }
+            command => return self.route(episode, command, position, queue, steps),
+        };
+        self.gate(from, step, steps);
+    }
+
+    /// Carries out what stays inside the run.
+    fn route(
+        &mut self,
+        id: EpisodeId,
+        command: Command,
+        position: Position,
+        queue: &mut VecDeque<(EpisodeId, EventKind)>,
+        steps: &mut Vec<Step>,
+    ) {
+        match command {
+            Command::Lease { upto } => {
+                if let Some(Slot::Live(live)) = self.slots.get_mut(&id) {
+                    live.leases.push_back((upto, position));
+                }
+            }
+            Command::Spawn { child, started, .. } => match self.slots.get(&child) {
+                None => queue.push_back((child, EventKind::Started(started))),
+                Some(Slot::Live(_)) => {}
+                Some(Slot::Finished { result, head }) => {
+                    let (result, head) = (result.clone(), *head);
+                    let kind = EventKind::ChildFinished {
+                        child,
+                        result,
+                        head,
+                    };
+                    queue.push_back((id, kind));
+                }
+            },
+            Command::SignalChild { child, signal } => {
+                queue.push_back((child, EventKind::Signal(signal)));
+            }
+            Command::Await { awaited } => {
+                self.note_outage(&id, &awaited);
+                if let Awaited::Until { at } = awaited {
+                    steps.push(Step::Timer { episode: id, at });
+                }
+            }
+            Command::Refuse { ask, reason } => {
+                queue.push_back((id, EventKind::Refused { ask, reason }));
+            }
+            Command::ReportOverrun {
+                ask,
+                dimension,
+                reserved,
+                used,
+            } => {
+                let kind = EventKind::Overrun {
+                    ask,
+                    dimension,
+                    reserved,
+                    used,
+                };
+                queue.push_back((id, kind));
+            }
+            Command::ReportForfeit { amounts } => {
+                queue.push_back((id, EventKind::Forfeited { amounts }));
+            }
+            Command::Measure { .. }
+            | Command::Summarise { .. }
+            | Command::CallModel { .. }
+            | Command::CancelCall { .. }
+            | Command::RunCell { .. }
+            | Command::AnswerCell { .. }
+            | Command::Propose { .. }
+            | Command::Attempt { .. }
+            | Command::Reconcile { .. }
+            | Command::Append { .. }
+            | Command::Emit { .. }
+            | Command::Finish { .. } => {}
+        }
+    }
+
+    /// Gives up a call. One that still waits for its lease was never sent: it is taken out of the gate, and
+    /// the host, which never saw it, answers for it all the same.
+    fn cancel(&mut self, episode: EpisodeId, ask: AskId, attempt: u16, steps: &mut Vec<Step>) {
+        for steps in self.gated.values_mut() {
+            steps.retain(|step| {
+                !matches!(step, Step::Call { episode: e, ask: a, attempt: n, .. }
+                    if *e == episode && *a == ask && *n == attempt)
+            });
+        }
+        steps.push(Step::Cancel {
+            episode,
+            ask,
+            attempt,
+        });
+    }
+
+    /// Where the lease that covers `drawn` was written.
+    fn leased_at(&mut self, id: &EpisodeId, drawn: Amounts) -> Option<Position> {
+        let Some(Slot::Live(live)) = self.slots.get_mut(id) else {
+            return None;
+        };
+        // Draws only grow, so a lease that no longer reaches is of no use to any later call.
+        while let Some((upto, _)) = live.leases.front()
+            && drawn.exceeds(upto).is_some()
+        {
+            live.leases.pop_front();
+        }
+        live.leases.front().map(|(_, position)| *position)
+    }
+
+    fn gate(&mut self, position: Position, step: Step, steps: &mut Vec<Step>) {
+        if position <= self.durable {
+            steps.push(step);
+        } else {
+            self.gated.entry(position).or_default().push(step);
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! A run: the tree of episodes under one owner, between a log and the outside.
+//!
+//! Whoever hosts a run (the embedded host, the crash simulator) gives events in and carries out the steps that
+//! come back. What must wait for the disk is kept here until the log says how far it is durable, so no host
+//! can forget to wait.
+
+mod carry;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use crate::amounts::Amounts;
+use crate::command::{Awaited, Command};
+use crate::effect::KillScope;
+use crate::episode::Episode;
+use crate::event::{Departure, Event, EventKind, Record, Signal, Started};
+use crate::failure::ModelFailure;
+use crate::id::{Digest, EpisodeId, Epoch, Seq};
+use crate::ledger::{Accounts, Ledger};
+use crate::outcome::EpisodeResult;
+use crate::program::Programs;
+use crate::step::{Difference, Log, Position, Step, Wait};
+use crate::unit::Timestamp;
+
+struct Live<L> {
+    episode: Episode<L>,
+    next_seq: Seq,
+    /// Leases in the order they were written: how much, and where.
+    leases: VecDeque<(Amounts, Position)>,
+    /// Whether all it waits for are people and children.
+    blocked: bool,
+    outage: Option<ModelFailure>,
+}
+
+enum Slot<L> {
+    Live(Box<Live<L>>),
+    Finished {
+        result: Box<EpisodeResult>,
+        head: Digest,
+    },
+}
+
+/// The tree of episodes under one owner.
+pub struct Run<L = Ledger> {
+    epoch: Epoch,
+    programs: Arc<dyn Programs>,
+    slots: BTreeMap<EpisodeId, Slot<L>>,
+    /// Episodes that are live, and those of them that could move without a person.
+    live: usize,
+    moving: usize,
+    kills: Vec<KillScope>,
+    durable: Position,
+    gated: BTreeMap<Position, Vec<Step>>,
+    released: bool,
+}
+
+impl<L: Accounts> Run<L> {
+    /// A run with no episode yet.
+    pub fn new(epoch: Epoch, programs: Arc<dyn Programs>) -> Self {
+        Self {
+            epoch,
+            programs,
+            slots: BTreeMap::new(),
+            live: 0,
+            moving: 0,
+            kills: Vec::new(),
+            durable: Position(0),
+            gated: BTreeMap::new(),
+            released: false,
+        }
+    }
+
+    /// Begins the root.
+    pub fn start(&mut self, log: &mut dyn Log, at: Timestamp, started: Started) -> Vec<Step> {
+        self.deliver(
+            log,
+            at,
+            EpisodeId::root(),
+            EventKind::Started(Box::new(started)),
+        )
+    }
+
+    /// Folds one record of the journal, with the chain's head after it, and says where the fold differs.
+    pub fn refold(
+        &mut self,
+        episode: &EpisodeId,
+        record: &Record,
+        head: Digest,
+    ) -> Option<Difference> {
+        let folded = self.fold(episode, &record.event)?;
+        if let Some(Slot::Live(live)) = self.slots.get_mut(episode) {
+            live.next_seq = record.seq.next();
+        }
+        if let EventKind::Signal(signal) = &record.event.kind {
+            self.note_kill(signal);
+        }
+        let difference = (folded != record.commands).then(|| Difference {
+            episode: episode.clone(),
+            seq: record.seq,
+            recorded: record.commands.clone(),
+            folded: folded.clone(),
+        });
+        for command in folded {
+            match command {
+                Command::Finish { result } => self.close(episode, result, head),
+                Command::Await { awaited } => self.note_outage(episode, &awaited),
+                _ => {}
+            }
+        }
+        difference
+    }
+
+    /// Goes on with a run that was refolded from its journal.
+    pub fn resume(&mut self, log: &mut dyn Log, at: Timestamp) -> Vec<Step> {
+        let live: Vec<EpisodeId> = self
+            .slots
+            .iter()
+            .filter(|(_, slot)| matches!(slot, Slot::Live(_)))
+            .map(|(id, _)| id.clone())
+            .collect();
+        let queue = live.into_iter().map(|id| (id, EventKind::Resumed));
+        self.process(log, at, queue.collect())
+    }
+
+    /// Gives an event to an episode. One that is over takes none.
+    pub fn deliver(
+        &mut self,
+        log: &mut dyn Log,
+        at: Timestamp,
+        episode: EpisodeId,
+        kind: EventKind,
+    ) -> Vec<Step> {
+        self.process(log, at, VecDeque::from([(episode, kind)]))
+    }
+
+    /// Gives a signal to those it concerns.
+    pub fn signal(&mut self, log: &mut dyn Log, at: Timestamp, signal: &Signal) -> Vec<Step> {
+        self.note_kill(signal);
+        let concerns = |id: &EpisodeId| match signal {
+            Signal::Cancel => id.is_root(),
+            Signal::Decide { episode, .. } => id == episode,
+            Signal::Kill { .. } | Signal::Lift { .. } => true,
+        };
+        let queue = self
+            .slots
+            .keys()
+            .filter(|id| concerns(id))
+            .map(|id| (id.clone(), EventKind::Signal(signal.clone())))
+            .collect();
+        self.process(log, at, queue)
+    }
+
+    /// Lets go of the run: nothing is carried out any more.
+    pub fn release(&mut self, log: &mut dyn Log, at: Timestamp, why: Departure) {
+        let queue = self
+            .slots
+            .keys()
+            .map(|id| (id.clone(), EventKind::Released { why }))
+            .collect();
+        self.process(log, at, queue);
+        self.gated.clear();
+        self.released = true;
+    }
+
+    /// The log is durable up to here: what waited for that may go out.
+    pub fn durable(&mut self, upto: Position) -> Vec<Step> {
+        self.durable = self.durable.max(upto);
+        let later = self.gated.split_off(&Position(self.durable.0 + 1));
+        std::mem::replace(&mut self.gated, later)
+            .into_values()
+            .flatten()
+            .collect()
+    }
+
+    /// Whether anything waits for the log.
+    pub fn awaits_log(&self) -> bool {
+        !self.gated.is_empty()
+    }
+
+    /// The root's result, once it is over.
+    pub fn result(&self) -> Option<&EpisodeResult> {
+        match self.slots.get(&EpisodeId::root()) {
+            Some(Slot::Finished { result, .. }) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// The episodes that are not over.
+    pub fn live(&self) -> impl Iterator<Item = (&EpisodeId, &Episode<L>)> {
+        self.slots.iter().filter_map(|(id, slot)| match slot {
+            Slot::Live(live) => Some((id, &live.episode)),
+            Slot::Finished { .. } => None,
+        })
+    }
+
+    /// How many episodes the run has had.
+    pub fn episodes(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn process(
+        &mut self,
+        log: &mut dyn Log,
+        at: Timestamp,
+        mut queue: VecDeque<(EpisodeId, EventKind)>,
+    ) -> Vec<Step> {
+        let mut steps = Vec::new();
+        if self.released {
+            return steps;
+        }
+        while let Some((id, kind)) = queue.pop_front() {
+            let begins = matches!(kind, EventKind::Started(_));
+            let event = Event { at, kind };
+            let Some(commands) = self.fold(&id, &event) else {
+                continue;
+            };
+            let Some(Slot::Live(live)) = self.slots.get_mut(&id) else {
+                continue;
+            };
+            let seq = live.next_seq;
+            live.next_seq = seq.next();
+            let record = Record {
+                seq,
+                epoch: self.epoch,
+                event,
+                commands: commands.clone(),
+            };
+            let appended = log.append(&id, record);
+            for command in commands {
+                self.carry_out(&id, command, appended, &mut queue, &mut steps);
+            }
+            if begins {
+                // A switch that was thrown before the episode began holds for it as well.
+                for scope in &self.kills {
+                    let scope = scope.clone();
+                    queue.push_back((id.clone(), EventKind::Signal(Signal::Kill { scope })));
+                }
+            }
+        }
+        if self.moving == 0 && self.live > 0 {
+            steps.push(Step::Waiting(self.wait()));
+        }
+        steps
+    }
+
+    /// Folds an event into its episode; nothing when the episode is over, unknown or begins twice.
+    fn fold(&mut self, id: &EpisodeId, event: &Event) -> Option<Vec<Command>> {
+        let commands = match (self.slots.get_mut(id), &event.kind) {
+            (None, EventKind::Started(started)) => {
+                let (episode, commands) =
+                    Episode::begin(id.clone(), event.at, started, &*self.programs);
+                let live = Live {
+                    episode,
+                    next_seq: Seq(0),
+                    leases: VecDeque::new(),
+                    blocked: false,
+                    outage: None,
+                };
+                self.slots.insert(id.clone(), Slot::Live(Box::new(live)));
+                self.live += 1;
+                self.moving += 1;
+                commands
+            }
+            (Some(Slot::Live(live)), kind) if !matches!(kind, EventKind::Started(_)) => {
+                if matches!(kind, EventKind::Resumed) {
+                    live.outage = None;
+                }
+                live.episode.on(event)
+            }
+            _ => return None,
+        };
+        if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
+            let blocked = live.episode.is_blocked();
+            match (live.blocked, blocked) {
+                (false, true) => self.moving -= 1,
+                (true, false) => self.moving += 1,
+                _ => {}
+            }
+            live.blocked = blocked;
+        }
+        Some(commands)
+    }
+
+    fn close(&mut self, id: &EpisodeId, result: Box<EpisodeResult>, head: Digest) {
+        let over = self
+            .slots
+            .insert(id.clone(), Slot::Finished { result, head });
+        if let Some(Slot::Live(live)) = over {
+            self.live -= 1;
+            self.moving -= usize::from(!live.blocked);
+        }
+    }
+
+    fn note_kill(&mut self, signal: &Signal) {
+        match signal {
+            Signal::Kill { scope } if !self.kills.contains(scope) => self.kills.push(scope.clone()),
+            Signal::Lift { scope } => self.kills.retain(|killed| killed != scope),
+            Signal::Kill { .. } | Signal::Cancel | Signal::Decide { .. } => {}
+        }
+    }
+
+    fn note_outage(&mut self, id: &EpisodeId, awaited: &Awaited) {
+        if let (Some(Slot::Live(live)), Awaited::Repair { failure, .. }) =
+            (self.slots.get_mut(id), awaited)
+        {
+            live.outage = Some(failure.clone());
+        }
+    }
+
+    fn wait(&self) -> Wait {
+        let outage = self.slots.values().find_map(|slot| match slot {
+            Slot::Live(live) => live.outage.clone(),
+            Slot::Finished { .. } => None,
+        });
+        outage.map_or(Wait::Approval, Wait::Outage)
+    }
+}

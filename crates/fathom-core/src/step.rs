@@ -1,0 +1,145 @@
+//! What passes between a run and its host: records out to the log, steps out to be carried out.
+
+use crate::command::{Block, Command};
+use crate::effect::EffectRequest;
+use crate::event::Record;
+use crate::failure::ModelFailure;
+use crate::id::{AskId, Digest, EpisodeId, Seq};
+use crate::model::{ModelRole, Request};
+use crate::outcome::EpisodeResult;
+use crate::unit::Timestamp;
+
+/// How far a log reaches, counted in records over all its runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(pub u64);
+
+/// What a log says of a record it took.
+#[derive(Clone, Copy, Debug)]
+pub struct Appended {
+    /// Durable once the log reaches this far.
+    pub position: Position,
+    /// Head of the episode's chain, this record included.
+    pub head: Digest,
+}
+
+/// Where records go. Taking one is quick; whether it is durable is learnt later.
+pub trait Log {
+    /// Takes a record.
+    fn append(&mut self, episode: &EpisodeId, record: Record) -> Appended;
+}
+
+/// Why nothing moves until a person acts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// An effect needs a decision.
+    Approval,
+    /// A model cannot be reached.
+    Outage(ModelFailure),
+}
+
+/// Something to carry out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Count a request's tokens and answer with `Measured`.
+    Measure {
+        /// The episode.
+        episode: EpisodeId,
+        /// The ask.
+        ask: AskId,
+        /// The model.
+        model: ModelRole,
+        /// The request.
+        request: Request,
+    },
+    /// Call a model and answer with `ModelReplied`.
+    Call {
+        /// The episode.
+        episode: EpisodeId,
+        /// The ask.
+        ask: AskId,
+        /// The attempt.
+        attempt: u16,
+        /// The model.
+        model: ModelRole,
+        /// The request.
+        request: Request,
+        /// Not before.
+        not_before: Option<Timestamp>,
+    },
+    /// Give up a call; it still answers with `ModelReplied`.
+    Cancel {
+        /// The episode.
+        episode: EpisodeId,
+        /// The ask.
+        ask: AskId,
+        /// The attempt.
+        attempt: u16,
+    },
+    /// Answer with `Tick` at this time.
+    Timer {
+        /// The episode.
+        episode: EpisodeId,
+        /// When.
+        at: Timestamp,
+    },
+    /// Decide about an effect and answer with `EffectDecided`.
+    Decide {
+        /// The episode.
+        episode: EpisodeId,
+        /// The ask.
+        ask: AskId,
+        /// The effect.
+        effect: EffectRequest,
+    },
+    /// Carry out an effect and answer with `EffectSettled`. Its intent is durable.
+    Attempt {
+        /// The episode.
+        episode: EpisodeId,
+        /// The ask.
+        ask: AskId,
+        /// The effect.
+        effect: EffectRequest,
+    },
+    /// Ask whether an effect happened and answer with `EffectSettled`.
+    Reconcile {
+        /// The episode.
+        episode: EpisodeId,
+        /// The ask.
+        ask: AskId,
+        /// The effect.
+        effect: EffectRequest,
+    },
+    /// Summarise, run a cell or append to a domain; answer in kind or with `Refused`.
+    Host {
+        /// The episode.
+        episode: EpisodeId,
+        /// The ask.
+        ask: AskId,
+        /// What to do.
+        command: Command,
+    },
+    /// Show a block. Its record is durable.
+    Emit {
+        /// The episode.
+        episode: EpisodeId,
+        /// The block.
+        block: Block,
+    },
+    /// Nothing moves until a person acts: let go of the run.
+    Waiting(Wait),
+    /// The run is over. Its last record is durable.
+    Finished(Box<EpisodeResult>),
+}
+
+/// A difference between what the journal says and what a fold of its events gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The episode.
+    pub episode: EpisodeId,
+    /// The record.
+    pub seq: Seq,
+    /// The commands in the journal.
+    pub recorded: Vec<Command>,
+    /// The commands of the fold.
+    pub folded: Vec<Command>,
+}

@@ -1,0 +1,93 @@
+//! The table that says which tests show which requirement.
+
+mod requirements;
+mod scan;
+mod table;
+
+use std::fs;
+
+use anyhow::{Context, bail};
+
+use crate::Report;
+use crate::finding::Finding;
+use crate::tree::{self, Tree};
+
+const TABLE: &str = "docs/conformance.md";
+
+enum Mode {
+    Write,
+    Check,
+}
+
+pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mode = match arguments.as_slice() {
+        [] => Mode::Write,
+        ["--check"] => Mode::Check,
+        other => bail!(
+            "`conformance` takes `--check` or nothing, not `{}`",
+            other.join(" ")
+        ),
+    };
+    let top = tree::top_folder()?;
+    let tree = Tree::read(&top)?;
+    let sections = requirements::all()?;
+    let tests: Vec<scan::Test> = tree
+        .rust_texts()
+        .filter(|(path, _)| is_scanned(path))
+        .flat_map(|(path, text)| scan::tests_in(path, text))
+        .collect();
+    let text = table::render(&sections, &tests);
+    let mut findings = Vec::new();
+    match mode {
+        Mode::Write => {
+            fs::write(top.join(TABLE), &text).with_context(|| format!("cannot write `{TABLE}`"))?;
+        }
+        Mode::Check => findings.extend(difference(tree.text(TABLE).unwrap_or_default(), &text)),
+    }
+    let summary = summary(&sections, &tests);
+    Ok(Report { findings, summary })
+}
+
+/// Where tests live that may carry an ID.
+fn is_scanned(path: &str) -> bool {
+    let parts: Vec<&str> = path.split('/').collect();
+    matches!(
+        parts.as_slice(),
+        ["crates", _, "src" | "tests", ..] | ["xtask", ..]
+    )
+}
+
+/// The first line at which the file and the table part.
+fn difference(file: &str, table: &str) -> Option<Finding> {
+    if file == table {
+        return None;
+    }
+    let same = file
+        .lines()
+        .zip(table.lines())
+        .take_while(|(in_file, in_table)| in_file == in_table)
+        .count();
+    let message = "out of date: run `cargo xtask conformance`";
+    Some(Finding::new(TABLE, same + 1, message))
+}
+
+fn summary(sections: &[requirements::Section], tests: &[scan::Test]) -> String {
+    let shown = table::shown_count(sections, tests);
+    let total = table::total_count(sections);
+    let count = format!("conformance: {shown} of {total} requirements shown");
+    let notes = table::unknown_ids(sections, tests)
+        .into_iter()
+        .map(|(test, id)| {
+            let scan::Test { name, path, .. } = test;
+            format!("note: `{name}` in {path} carries {id}, which is no requirement")
+        });
+    std::iter::once(count)
+        .chain(notes)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[cfg(test)]
+#[path = "conformance_tests.rs"]
+mod tests;

@@ -1,0 +1,75 @@
+//! Finds test functions and the IDs that they carry.
+
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::requirements::is_id;
+use crate::pattern;
+use crate::rust_source::RustSource;
+
+/// A test that carries at least one ID.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Test {
+    pub(crate) path: String,
+    pub(crate) name: String,
+    pub(crate) ids: BTreeSet<String>,
+}
+
+/// The tests of a file that carry IDs. A function of `proptest!` counts when it has `#[test]`, since
+/// only then does it run.
+pub(crate) fn tests_in(path: &str, text: &str) -> Vec<Test> {
+    static FUNCTION: LazyLock<Regex> = LazyLock::new(|| {
+        pattern::constant(r"(?:\bpub(?:\([^)]*\))?\s+)?(?:\basync\s+)?\bfn\s+(\w+)")
+    });
+    let source = RustSource::parse(text);
+    FUNCTION
+        .captures_iter(&source.code)
+        .filter_map(|captures| {
+            let (item, name) = (captures.get(0)?, captures.get(1)?.as_str());
+            let preamble = source.preamble(item.start());
+            if !preamble
+                .attributes
+                .iter()
+                .any(|attribute| is_test_attribute(attribute))
+            {
+                return None;
+            }
+            let mut ids = ids_in_name(name);
+            ids.extend(ids_in_doc(preamble.first_doc_line.unwrap_or_default()));
+            (!ids.is_empty()).then(|| Test {
+                path: path.to_owned(),
+                name: name.to_owned(),
+                ids,
+            })
+        })
+        .collect()
+}
+
+fn is_test_attribute(attribute: &str) -> bool {
+    static TEST: LazyLock<Regex> =
+        LazyLock::new(|| pattern::constant(r"^#\[\s*(?:\w+::)*test\s*[\](]"));
+    TEST.is_match(attribute)
+}
+
+/// `e06_child_gets_half` carries E06; the last word of a name is never an ID.
+fn ids_in_name(name: &str) -> BTreeSet<String> {
+    let words = name.rsplit_once('_').map_or("", |(front, _)| front);
+    words
+        .split('_')
+        .filter(|word| word.starts_with(|first: char| first.is_ascii_lowercase()))
+        .map(str::to_ascii_uppercase)
+        .filter(|word| is_id(word))
+        .collect()
+}
+
+fn ids_in_doc(line: &str) -> impl Iterator<Item = String> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| is_id(word))
+        .map(str::to_owned)
+}
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;

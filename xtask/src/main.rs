@@ -1,0 +1,90 @@
+//! Developer tasks of the workspace: `cargo xtask <task>`.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a developer's tool talks to the terminal"
+)]
+
+mod conformance;
+mod finding;
+mod pattern;
+mod rust_source;
+mod tidy;
+mod tree;
+
+use std::process::ExitCode;
+
+use finding::Finding;
+
+/// One subcommand. A new task is a module and a row in [`TASKS`].
+struct Task {
+    name: &'static str,
+    usage: &'static str,
+    about: &'static str,
+    run: fn(&[String]) -> anyhow::Result<Report>,
+}
+
+const TASKS: &[Task] = &[
+    Task {
+        name: "tidy",
+        usage: "tidy",
+        about: "check the rules that the compiler does not know",
+        run: tidy::run,
+    },
+    Task {
+        name: "conformance",
+        usage: "conformance [--check]",
+        about: "write docs/conformance.md from the tests, or check that it is current",
+        run: conformance::run,
+    },
+];
+
+/// What a task has to say: findings make it fail, the summary closes it.
+pub(crate) struct Report {
+    findings: Vec<Finding>,
+    summary: String,
+}
+
+/// Findings were printed.
+const EXIT_FINDINGS: u8 = 1;
+/// The task could not be run as asked.
+const EXIT_USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        print_usage();
+        return ExitCode::from(EXIT_USAGE);
+    };
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        eprintln!("error: no task is called `{name}`");
+        print_usage();
+        return ExitCode::from(EXIT_USAGE);
+    };
+    match (task.run)(rest) {
+        Ok(report) => print_report(&report),
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(EXIT_USAGE)
+        }
+    }
+}
+
+fn print_report(report: &Report) -> ExitCode {
+    for finding in &report.findings {
+        println!("{finding}");
+    }
+    println!("{}", report.summary);
+    if report.findings.is_empty() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(EXIT_FINDINGS)
+    }
+}
+
+fn print_usage() {
+    eprintln!("usage: cargo xtask <task>\n");
+    for task in TASKS {
+        eprintln!("  {:<24} {}", task.usage, task.about);
+    }
+}

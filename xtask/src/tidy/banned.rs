@@ -1,0 +1,97 @@
+//! Text that must not be in the tree.
+//!
+//! The patterns are put together from pieces, so that a plain search for them finds real uses only.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::finding::Finding;
+use crate::pattern;
+use crate::rust_source::RustSource;
+use crate::tree;
+
+/// Paths that exist on one machine only, in any text file.
+pub(super) fn check_machine_paths(path: &str, text: &str) -> Vec<Finding> {
+    static MACHINE_PATH: LazyLock<Regex> = LazyLock::new(|| {
+        let folders = ["work", "farm", "root", r"home/\w+", r"Users/\w+"].join("|");
+        // A path that goes on from something (`a/b`, `$X/b`, `{x}/b`, `*/b`) is relative to it.
+        pattern::constant(&format!(r"(?m)(?:^|[^\w.~$*)\]}}>-])(/(?:{folders})/)"))
+    });
+    MACHINE_PATH
+        .captures_iter(text)
+        .filter_map(|captures| captures.get(1))
+        .map(|found| {
+            let message = format!("`{}…` is a path of one machine", found.as_str());
+            Finding::at(path, text, found.start(), message)
+        })
+        .collect()
+}
+
+struct Ban {
+    pattern: Regex,
+    message: &'static str,
+    place: Place,
+}
+
+enum Place {
+    Everywhere,
+    Tests,
+}
+
+static BANS: LazyLock<Vec<Ban>> = LazyLock::new(|| {
+    let everywhere = |pattern: &str, message| Ban {
+        pattern: pattern::constant(pattern),
+        message,
+        place: Place::Everywhere,
+    };
+    vec![
+        everywhere(
+            concat!(r"\b(?:to", r"do|unimplem", r"ented)!\s*[(\[{]"),
+            "a stub: write the code or leave the path out",
+        ),
+        everywhere(
+            concat!(r"#\[\s*(?:cfg_attr\(.*,\s*)?ign", r"ore\b"),
+            "an ignored test shows nothing: run it or remove it",
+        ),
+        everywhere(
+            concat!(r"#!?\[\s*(?:cfg_attr\(.*,\s*)?al", r"low\s*\("),
+            "write `#[expect(…, reason = …)]`, which tells when it is no longer needed",
+        ),
+        Ban {
+            pattern: pattern::constant(concat!(
+                r"\b(?:thread|time)::(?:sle",
+                r"ep(?:_until)?\b|\{[^}]*\bsle",
+                r"ep(?:_until)?\b)"
+            )),
+            message: "a test that sleeps is slow or flaky: wait for the event itself",
+            place: Place::Tests,
+        },
+    ]
+});
+
+/// Code that must not be in a Rust file; comments and strings may speak of it.
+pub(super) fn check_rust(path: &str, text: &str) -> Vec<Finding> {
+    let source = RustSource::parse(text);
+    let test_regions = source.test_regions();
+    let in_test = |offset: usize| {
+        tree::is_test_file(path) || test_regions.iter().any(|region| region.contains(&offset))
+    };
+    let mut findings = Vec::new();
+    for ban in BANS.iter() {
+        for found in ban.pattern.find_iter(&source.code) {
+            let applies = match ban.place {
+                Place::Everywhere => true,
+                Place::Tests => in_test(found.start()),
+            };
+            if applies {
+                findings.push(Finding::at(path, text, found.start(), ban.message));
+            }
+        }
+    }
+    findings
+}
+
+#[cfg(test)]
+#[path = "banned_tests.rs"]
+mod tests;
