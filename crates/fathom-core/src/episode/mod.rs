@@ -240,7 +240,7 @@ impl<L: Accounts> Episode<L> {
         else {
             return;
         };
-        let used = used(outcome, &measured, reserved);
+        let used = billed(outcome, &measured, reserved);
         for overrun in self.governor.ledger.settle(id, used) {
             out.push(Command::ReportOverrun {
                 ask: id,
@@ -439,7 +439,7 @@ impl<L: Accounts> Episode<L> {
 }
 
 /// What a call used: what was reported or counted, and its whole reservation when nobody can say.
-fn used(outcome: &CallOutcome, measured: &Measured, reserved: Amounts) -> Amounts {
+pub fn billed(outcome: &CallOutcome, measured: &Measured, reserved: Amounts) -> Amounts {
     let usage = match outcome {
         CallOutcome::Replied(Reply { usage, .. })
         | CallOutcome::Failed(ModelFailure {

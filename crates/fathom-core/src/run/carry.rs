@@ -124,11 +124,7 @@ impl<L: Accounts> Run<L> {
         steps: &mut Vec<Step>,
     ) {
         match command {
-            Command::Lease { upto } => {
-                if let Some(Slot::Live(live)) = self.slots.get_mut(&id) {
-                    live.leases.push_back((upto, position));
-                }
-            }
+            Command::Lease { upto } => self.lease(&id, upto, position),
             Command::Spawn { child, started, .. } => match self.slots.get(&child) {
                 None => queue.push_back((child, EventKind::Started(started))),
                 Some(Slot::Live(_)) => {}
@@ -200,6 +196,13 @@ impl<L: Accounts> Run<L> {
             ask,
             attempt,
         });
+    }
+
+    /// Notes where a lease was written.
+    pub(super) fn lease(&mut self, id: &EpisodeId, upto: Amounts, position: Position) {
+        if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
+            live.leases.push_back((upto, position));
+        }
     }
 
     /// Where the lease that covers `drawn` was written.

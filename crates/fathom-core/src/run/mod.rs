@@ -104,6 +104,8 @@ impl<L: Accounts> Run<L> {
             match command {
                 Command::Finish { result } => self.close(episode, result, head),
                 Command::Await { awaited } => self.note_outage(episode, &awaited),
+                // What is read from the journal is durable.
+                Command::Lease { upto } => self.lease(episode, upto, Position(0)),
                 _ => {}
             }
         }
@@ -172,6 +174,11 @@ impl<L: Accounts> Run<L> {
             .collect()
     }
 
+    /// Why nothing moves until a person acts, when that is so.
+    pub fn waiting(&self) -> Option<Wait> {
+        (self.moving == 0 && self.live > 0).then(|| self.wait())
+    }
+
     /// Whether anything waits for the log.
     pub fn awaits_log(&self) -> bool {
         !self.gated.is_empty()
@@ -237,9 +244,7 @@ impl<L: Accounts> Run<L> {
                 }
             }
         }
-        if self.moving == 0 && self.live > 0 {
-            steps.push(Step::Waiting(self.wait()));
-        }
+        steps.extend(self.waiting().map(Step::Waiting));
         steps
     }
 
