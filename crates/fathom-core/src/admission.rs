@@ -95,6 +95,11 @@ fn wider(child: &Contract, parent: &Contract) -> Option<&'static str> {
                 .any(|class| !p.allowed_classes.contains(class)),
             "allowed_classes",
         ),
+        (
+            c.stop_conditions.no_delta_children_max > p.stop_conditions.no_delta_children_max
+                || c.stop_conditions.same_error_max > p.stop_conditions.same_error_max,
+            "stop_conditions",
+        ),
     ]
     .into_iter()
     .find_map(|(is_wider, what)| is_wider.then_some(what))

@@ -17,6 +17,8 @@ pub mod cap {
     pub const EPISODES_MAX: u32 = 10_000;
     /// Most times an error class may repeat before an episode stops.
     pub const REPEATS_MAX: u32 = 100;
+    /// Most times in a row a program may answer a refusal with another ask before anything else happens.
+    pub const REFUSALS_MAX: u32 = 10_000;
 }
 
 /// Child types that must be authorised by name in `allowed_child_types` and taken off the forbidden list.

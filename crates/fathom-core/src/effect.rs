@@ -49,6 +49,18 @@ impl EffectRequest {
     }
 }
 
+impl fmt::Display for EffectRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Target {
+            platform,
+            account,
+            action,
+            ..
+        } = &self.target;
+        write!(f, "{action} on {platform} as {account} for {}", self.event)
+    }
+}
+
 impl Texts for EffectRequest {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.arguments);

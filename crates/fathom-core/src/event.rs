@@ -10,7 +10,7 @@ use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
 use crate::model::{Measured, ModelRole, Models, Reply};
 use crate::outcome::EpisodeResult;
-use crate::recursion::Class;
+use crate::recursion::{Class, Trigger};
 use crate::stop::Refusal;
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
@@ -42,6 +42,14 @@ pub enum Origin {
         child_type: ChildType,
         /// What it is for.
         class: Class,
+        /// What made it necessary.
+        trigger: Trigger,
+        /// Why, in words.
+        why: Text,
+        /// What it is to fetch or produce.
+        fetch: Text,
+        /// The form its result must have.
+        return_format: Text,
     },
     /// It continues another run from one of its events.
     Forked {
@@ -54,6 +62,24 @@ pub enum Origin {
         /// The chain's head there.
         head: Digest,
     },
+}
+
+impl Texts for Origin {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        match self {
+            Self::Spawned {
+                why,
+                fetch,
+                return_format,
+                ..
+            } => {
+                f(why);
+                f(fetch);
+                f(return_format);
+            }
+            Self::Asked | Self::Forked { .. } => {}
+        }
+    }
 }
 
 /// All an episode must have before it may start.
@@ -83,6 +109,7 @@ impl Texts for Started {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.goal);
         self.program.each_text(f);
+        self.origin.each_text(f);
     }
 }
 

@@ -106,10 +106,16 @@ impl FromStr for EpisodeId {
         if parts.next() != Some("0") {
             return Err(invalid());
         }
-        parts
+        let id = parts
             .map(|part| part.parse().map_err(|_| invalid()))
             .collect::<Result<_, _>>()
-            .map(Self)
+            .map(Self)?;
+        // One episode has one name: no signs and no leading zeros.
+        if id.to_string() == text {
+            Ok(id)
+        } else {
+            Err(invalid())
+        }
     }
 }
 
@@ -198,7 +204,7 @@ impl FromStr for Digest {
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         let invalid = || InvalidId(text.chars().take(64).collect());
-        if text.len() != 64 || !text.is_ascii() {
+        if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(invalid());
         }
         let mut bytes = [0; 32];

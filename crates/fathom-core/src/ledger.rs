@@ -181,6 +181,10 @@ impl Accounts for Ledger {
         }
         self.grants.insert(child.clone(), amounts);
         self.granted = self.granted.plus(amounts);
+        // What the lease held ready beyond what is left now lies with the child. Were the lease kept whole, a
+        // call could go out on what the child gives back, and after a crash the child would spend it again.
+        let with_child = self.undrawn().minus(self.left());
+        self.drawn = self.drawn.plus(with_child);
         Ok(())
     }
 
@@ -247,7 +251,8 @@ pub fn crossed(used: Amounts, limit: Amounts) -> Option<Dimension> {
 }
 
 /// What one of `siblings` children, the first of those still waiting, may have: an equal share of what is
-/// left with one share kept back, raised to `at_least` while that is no more than half, cut to `at_most`.
+/// left with one share kept back, raised to `at_least` and to one call while that is no more than half, cut to
+/// `at_most`.
 pub fn share(
     left: Amounts,
     siblings: u64,
@@ -255,24 +260,27 @@ pub fn share(
     at_most: Amounts,
     may_recurse: bool,
 ) -> Result<Amounts, Dimension> {
+    let siblings = siblings.max(1);
+    let itself = Amounts {
+        episodes: 1,
+        ..Amounts::ZERO
+    };
+    let one_call = Amounts {
+        calls: 1,
+        ..Amounts::ZERO
+    };
     let one = |left: u64, least: u64| (left / (siblings + 1)).max(least.min(left / 2));
-    let episodes = if may_recurse {
+    let fair = if may_recurse {
         1 + left.episodes.saturating_sub(siblings) / (siblings + 1)
     } else {
         1
     };
     let grant = Amounts {
-        episodes,
-        ..left.zip(at_least, one)
+        episodes: fair.max(at_least.episodes.min(left.episodes)),
+        ..left.zip(at_least.max(one_call), one)
     }
-    .min(at_most.max(Amounts {
-        episodes: 1,
-        ..Amounts::ZERO
-    }));
-    let floor = Amounts {
-        episodes: 1,
-        ..at_least
-    };
+    .min(at_most.max(itself));
+    let floor = at_least.max(itself);
     match floor.exceeds(&grant).or_else(|| grant.exceeds(&left)) {
         Some(dimension) => Err(dimension),
         None => Ok(grant),

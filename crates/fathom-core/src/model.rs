@@ -171,9 +171,9 @@ impl Price {
     /// What `input` and `output` tokens cost, rounded up.
     pub fn of(&self, input: u64, output: u64) -> Nanodollars {
         const MILLION: u128 = 1_000_000;
-        let nanos = (u128::from(self.input_per_million.0) * u128::from(input)
-            + u128::from(self.output_per_million.0) * u128::from(output))
-        .div_ceil(MILLION);
+        let nanos = (u128::from(self.input_per_million.0) * u128::from(input))
+            .saturating_add(u128::from(self.output_per_million.0) * u128::from(output))
+            .div_ceil(MILLION);
         Nanodollars(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::amounts::Amounts;
 use crate::contract::{ChildType, Role};
+use crate::id::Seq;
 use crate::stop::StopReason;
 use crate::text::{Text, Texts};
 use crate::unit::{Millis, Timestamp};
@@ -30,12 +31,37 @@ impl std::fmt::Display for Status {
     }
 }
 
-/// Three to eight lines; fewer or more cannot be written.
+/// Three to eight lines; fewer or more can neither be written nor read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[serde(try_from = "Vec<Text>", into = "Vec<Text>")]
 pub struct Summary(Vec<Text>);
 
+/// A summary that is too short or too long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a summary has three to eight lines, not {0}")]
+pub struct SummaryLength(usize);
+
+impl TryFrom<Vec<Text>> for Summary {
+    type Error = SummaryLength;
+
+    fn try_from(lines: Vec<Text>) -> Result<Self, SummaryLength> {
+        if (Self::LINES_MIN..=Self::LINES_MAX).contains(&lines.len()) {
+            Ok(Self(lines))
+        } else {
+            Err(SummaryLength(lines.len()))
+        }
+    }
+}
+
+impl From<Summary> for Vec<Text> {
+    fn from(summary: Summary) -> Self {
+        summary.0
+    }
+}
+
 impl Summary {
+    /// Fewest lines a summary has.
+    pub const LINES_MIN: usize = 3;
     /// Most lines a summary has.
     pub const LINES_MAX: usize = 8;
     /// Most characters of a line; the rest is cut off with an ellipsis.
@@ -195,6 +221,8 @@ pub struct EpisodeResult {
     pub budget: BudgetUse,
     /// Deepest episode of its tree, counted from the root.
     pub depth_reached: u8,
+    /// The record of its chain that ends it.
+    pub position: Seq,
 }
 
 impl Texts for EpisodeResult {

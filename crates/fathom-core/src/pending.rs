@@ -105,6 +105,19 @@ impl Pending {
         }
     }
 
+    /// Whether it waits for what is in flight to settle.
+    pub(crate) const fn is_held(&self) -> bool {
+        matches!(
+            self,
+            Self::HeldCall { .. }
+                | Self::HeldChild { .. }
+                | Self::Effect {
+                    state: EffectState::Queued,
+                    ..
+                }
+        )
+    }
+
     /// Whether only a person can move it on.
     pub(crate) const fn waits_for_person(&self) -> bool {
         matches!(

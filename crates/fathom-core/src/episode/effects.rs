@@ -6,6 +6,7 @@ use crate::command::{Awaited, Command};
 use crate::effect::{EffectOutcome, EffectRequest, EffectState, EffectStep, PolicyDecision};
 use crate::id::AskId;
 use crate::ledger::Accounts;
+use crate::outcome::{HandoffTicket, NextAction};
 use crate::pending::Pending;
 use crate::program::Input;
 use crate::stop::{ErrorClass, StopReason};
@@ -20,11 +21,13 @@ impl<L: Accounts> Episode<L> {
         at: Timestamp,
         out: &mut Vec<Command>,
     ) {
-        if !matches!(self.phase, Phase::Running) {
+        if !matches!(self.phase, Phase::Running)
+            || self.effect_state(id) != Some(EffectState::Preflight)
+        {
             return;
         }
         match decision {
-            PolicyDecision::Allow { .. } => self.allow_effect(id, at, out),
+            PolicyDecision::Allow { .. } => self.allow_effect(id, out),
             PolicyDecision::Deny { rule } => {
                 self.deny_effect(id, rule, at, out);
             }
@@ -38,21 +41,46 @@ impl<L: Accounts> Episode<L> {
         }
     }
 
+    /// A person's word on an effect that waits for one. On any other it changes nothing: a person cannot send
+    /// what the gateway has not seen.
+    pub(super) fn on_person_decided(
+        &mut self,
+        id: AskId,
+        allow: bool,
+        by: &str,
+        at: Timestamp,
+        out: &mut Vec<Command>,
+    ) {
+        if !matches!(self.phase, Phase::Running)
+            || self.effect_state(id) != Some(EffectState::AwaitingApproval)
+        {
+            return;
+        }
+        if allow {
+            self.allow_effect(id, out);
+        } else {
+            self.deny_effect(id, &format!("{by} said no"), at, out);
+        }
+    }
+
     /// Allowed: the intent is written down, and once that is durable the host sends it. The kill switch is
     /// looked at once more, right before.
-    pub(super) fn allow_effect(&mut self, id: AskId, at: Timestamp, out: &mut Vec<Command>) {
+    fn allow_effect(&mut self, id: AskId, out: &mut Vec<Command>) {
         let Some(request) = self.effect_request(id) else {
             return;
         };
+        if self.governor.is_out_of_time() {
+            return;
+        }
         if let Some(scope) = self.governor.kill_on(&request) {
-            self.deny_effect(id, &format!("kill switch: {scope}"), at, out);
             self.stop(StopReason::KillSwitch { scope }, out);
             return;
         }
         if self.governor.step_effect(id, EffectStep::Allow).is_some()
             && self.governor.step_effect(id, EffectStep::Attempt).is_some()
         {
-            self.governor.unverified_effect = true;
+            let governor = &mut self.governor;
+            governor.unverified = Some(governor.id.child(governor.children));
             out.push(Command::Attempt {
                 ask: id,
                 effect: request,
@@ -60,24 +88,24 @@ impl<L: Accounts> Episode<L> {
         }
     }
 
-    pub(super) fn deny_effect(
-        &mut self,
-        id: AskId,
-        rule: &str,
-        at: Timestamp,
-        out: &mut Vec<Command>,
-    ) {
+    fn deny_effect(&mut self, id: AskId, rule: &str, at: Timestamp, out: &mut Vec<Command>) {
         if self.governor.step_effect(id, EffectStep::Deny).is_none() {
             return;
         }
-        self.governor.pending.remove(&id);
-        self.governor.ledger.settle(id, Amounts::ZERO);
+        self.governor.withdraw(id);
         let outcome = EffectOutcome::Failed {
             detail: Text::new(format!("denied: {rule}")),
         };
         let outcome = &outcome;
         self.tell(Input::Effect { ask: id, outcome }, at, out);
         self.governor.pump(out);
+    }
+
+    fn effect_state(&self, id: AskId) -> Option<EffectState> {
+        match self.governor.pending.get(&id) {
+            Some(Pending::Effect { state, .. }) => Some(*state),
+            _ => None,
+        }
     }
 
     fn effect_request(&self, id: AskId) -> Option<EffectRequest> {
@@ -97,13 +125,7 @@ impl<L: Accounts> Episode<L> {
         let Some(request) = self.effect_request(id) else {
             return;
         };
-        let was_checked = matches!(
-            self.governor.pending.get(&id),
-            Some(Pending::Effect {
-                state: EffectState::Postcheck,
-                ..
-            })
-        );
+        let was_checked = self.effect_state(id) == Some(EffectState::Postcheck);
         let step = match outcome {
             EffectOutcome::Confirmed { .. } => EffectStep::Confirm,
             EffectOutcome::Failed { .. } => EffectStep::Fail,
@@ -122,6 +144,17 @@ impl<L: Accounts> Episode<L> {
             ..Amounts::ZERO
         };
         self.governor.ledger.settle(id, spent);
+        if let EffectOutcome::Unknown { detail } = outcome {
+            // Not even the platform could say: from here on it is a person's.
+            self.governor
+                .escalated
+                .push(NextAction::Handoff(HandoffTicket {
+                    tried: Text::new(request.to_string()),
+                    known: detail.clone(),
+                    asked: Text::from("find out whether it happened; it was not sent again"),
+                    deadline: None,
+                }));
+        }
         if step == EffectStep::Confirm {
             self.failures = None;
         } else if self.count_failure(ErrorClass::Effect, out) {

@@ -4,7 +4,7 @@ use super::{Episode, Phase};
 use crate::command::Command;
 use crate::event::Signal;
 use crate::id::AskId;
-use crate::ledger::Accounts;
+use crate::ledger::{Accounts, closing};
 use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
 use crate::pending::Pending;
 use crate::stop::{ErrorClass, StopReason};
@@ -60,7 +60,7 @@ impl<L: Accounts> Episode<L> {
             summary,
             artifacts: Vec::new(),
             decisions: Vec::new(),
-            verification_needed: self.governor.unverified_effect,
+            verification_needed: self.governor.unverified.is_some(),
             next_actions,
         };
         self.wind_down(Box::new(verdict), out);
@@ -94,16 +94,24 @@ impl<L: Accounts> Episode<L> {
             && self.governor.pending.is_empty()
             && !self.released
         {
-            let class = ErrorClass::Idle;
-            self.stop(StopReason::Failure { class }, out);
+            // A program that could do nothing more past the closing mark did not fail: it hands off.
+            let stop = match closing(&self.governor.ledger) {
+                Some(dimension) => StopReason::BudgetExhausted { dimension },
+                None => StopReason::Failure {
+                    class: ErrorClass::Idle,
+                },
+            };
+            self.stop(stop, out);
         }
-        if self.governor.pending.is_empty()
-            && let Phase::WindingDown(verdict) = std::mem::replace(&mut self.phase, Phase::Finished)
+        if matches!(self.phase, Phase::WindingDown(_))
+            && self.governor.pending.is_empty()
+            && self.governor.unsaid.is_empty()
         {
-            let result = self.result(*verdict);
-            out.push(Command::Finish {
-                result: Box::new(result),
-            });
+            let over = std::mem::replace(&mut self.phase, Phase::Finished);
+            if let Phase::WindingDown(verdict) = over {
+                let result = Box::new(self.result(*verdict));
+                out.push(Command::Finish { result });
+            }
             return;
         }
         if !self.released {
@@ -126,10 +134,11 @@ impl<L: Accounts> Episode<L> {
             answer: verdict.answer,
             artifacts_created: verdict.artifacts,
             decisions: verdict.decisions,
-            verification_needed: verdict.verification_needed || self.governor.unverified_effect,
+            verification_needed: verdict.verification_needed || self.governor.unverified.is_some(),
             next_actions,
             budget: self.budget(),
             depth_reached: self.depth_reached,
+            position: self.position,
         }
     }
 }

@@ -2,17 +2,19 @@
 
 mod effects;
 mod ending;
+mod resuming;
 mod unbuildable;
 
 use std::collections::BTreeSet;
 
 use crate::amounts::Amounts;
 use crate::command::{Awaited, Command};
-use crate::effect::{EffectState, EffectStep, KillScope};
+use crate::contract::cap;
+use crate::effect::{EffectState, KillScope};
 use crate::event::{CallOutcome, Event, EventKind, Signal, Started};
-use crate::failure::{Billing, ModelFailure};
+use crate::failure::{Billing, FailureKind, ModelFailure};
 use crate::governor::Governor;
-use crate::id::{AskId, EpisodeId};
+use crate::id::{AskId, EpisodeId, Seq};
 use crate::ledger::{Accounts, Ledger, closing};
 use crate::model::{Measured, Reply};
 use crate::outcome::{BudgetUse, EpisodeResult, Status, Verdict};
@@ -41,6 +43,10 @@ pub struct Episode<L = Ledger> {
     children_without_delta: u32,
     answers_seen: BTreeSet<u64>,
     depth_reached: u8,
+    /// Refusals in a row that the program answered with another ask.
+    refusals: u32,
+    /// The record that the present event becomes.
+    position: Seq,
 }
 
 impl<L: Accounts> Episode<L> {
@@ -64,6 +70,8 @@ impl<L: Accounts> Episode<L> {
             children_without_delta: 0,
             answers_seen: BTreeSet::new(),
             depth_reached: started.depth,
+            refusals: 0,
+            position: Seq(0),
         };
         let mut out = vec![episode.deadline()];
         episode.tell(Input::Start(started), at, &mut out);
@@ -77,12 +85,16 @@ impl<L: Accounts> Episode<L> {
         if matches!(self.phase, Phase::Finished) {
             return out;
         }
+        self.position = self.position.next();
         match event.kind {
             EventKind::Resumed => self.governor.clock.skip_to(event.at),
             _ => self.governor.clock.see(event.at),
         }
+        if !matches!(event.kind, EventKind::Refused { .. }) {
+            self.refusals = 0;
+        }
         self.fold(event, &mut out);
-        if matches!(self.phase, Phase::Running) && self.governor.clock.left().0 == 0 {
+        if matches!(self.phase, Phase::Running) && self.governor.is_out_of_time() {
             let dimension = crate::amounts::Dimension::Time;
             self.stop(StopReason::BudgetExhausted { dimension }, &mut out);
         }
@@ -110,26 +122,39 @@ impl<L: Accounts> Episode<L> {
         }
     }
 
-    /// Whether all that is outstanding waits for a person.
-    pub fn waits_for_person(&self) -> bool {
-        let pending = &self.governor.pending;
-        !pending.is_empty() && pending.values().all(Pending::waits_for_person)
+    /// The kill switches it was told of and that were not lifted.
+    pub fn kills(&self) -> &[KillScope] {
+        &self.governor.killed
     }
 
-    /// Whether all that is outstanding waits for a person or for a child.
+    /// Whether all that is outstanding waits for a person, or is held behind what does.
+    pub fn waits_for_person(&self) -> bool {
+        self.waits_only_for(Pending::waits_for_person)
+    }
+
+    /// Whether all that is outstanding waits for a person or for a child, or is held behind what does.
     pub fn is_blocked(&self) -> bool {
+        self.waits_only_for(|p| p.waits_for_person() || matches!(p, Pending::Child { .. }))
+    }
+
+    fn waits_only_for(&self, awaited: impl Fn(&Pending) -> bool) -> bool {
         let pending = &self.governor.pending;
-        !pending.is_empty()
-            && pending
-                .values()
-                .all(|p| p.waits_for_person() || matches!(p, Pending::Child { .. }))
+        pending.values().any(&awaited) && pending.values().all(|p| awaited(p) || p.is_held())
     }
 
     fn fold(&mut self, event: &Event, out: &mut Vec<Command>) {
         let at = event.at;
         match &event.kind {
             // An episode begins once, in `begin`; a second start changes nothing.
-            EventKind::Started(_) | EventKind::Overrun { .. } | EventKind::Forfeited { .. } => {}
+            EventKind::Started(_) => {}
+            EventKind::Overrun { .. } => {
+                self.governor
+                    .reported(|report| matches!(report, Command::ReportOverrun { .. }));
+            }
+            EventKind::Forfeited { .. } => {
+                self.governor
+                    .reported(|report| matches!(report, Command::ReportForfeit { .. }));
+            }
             EventKind::Resumed => self.resume(out),
             EventKind::Released { .. } => {
                 self.governor.clock.pause(true);
@@ -169,15 +194,18 @@ impl<L: Accounts> Episode<L> {
                 }
             }
             EventKind::CellYielded { ask, question } => {
-                let text = question;
-                self.tell(Input::Host { ask: *ask, text }, at, out);
+                if let Some(Pending::Host(_)) = self.governor.pending.get(ask) {
+                    let text = question;
+                    self.tell(Input::Host { ask: *ask, text }, at, out);
+                }
             }
             EventKind::EffectDecided { ask, decision } => self.on_decided(*ask, decision, at, out),
             EventKind::EffectSettled { ask, outcome } => self.on_settled(*ask, outcome, at, out),
             EventKind::Signal(signal) => self.on_signal(signal, at, out),
             EventKind::Refused { ask, reason } => self.on_refused(*ask, reason, at, out),
             EventKind::Tick => {
-                if self.governor.clock.left().0 > 0 {
+                // A clock that stands still sets its timer when it goes on.
+                if self.governor.clock.left().0 > 0 && !self.governor.clock.is_paused() {
                     out.push(self.deadline());
                 }
             }
@@ -242,12 +270,13 @@ impl<L: Accounts> Episode<L> {
         };
         let used = billed(outcome, &measured, reserved);
         for overrun in self.governor.ledger.settle(id, used) {
-            out.push(Command::ReportOverrun {
+            let report = Command::ReportOverrun {
                 ask: id,
                 dimension: overrun.dimension,
                 reserved: overrun.reserved,
                 used: overrun.used,
-            });
+            };
+            self.governor.report(report, out);
         }
         match outcome {
             CallOutcome::Replied(reply) => {
@@ -272,7 +301,10 @@ impl<L: Accounts> Episode<L> {
                         attempt,
                     };
                     self.governor.pending.insert(id, stalled);
-                } else if !self.count_failure(ErrorClass::Model(failure.kind), out) {
+                } else if failure.kind == FailureKind::Cancelled
+                    || !self.count_failure(ErrorClass::Model(failure.kind), out)
+                {
+                    // A call that was given up on purpose is no error.
                     self.tell(Input::Failed { ask: id, failure }, at, out);
                 }
             }
@@ -301,8 +333,12 @@ impl<L: Accounts> Episode<L> {
         self.governor.pending.remove(&ask);
         self.governor.ledger.close_grant(child, result.budget.spent);
         self.depth_reached = self.depth_reached.max(result.depth_reached);
-        if class == Class::Verification && result.status == Status::Ok {
-            self.governor.unverified_effect = false;
+        // A verifier that was under way before the effect was attempted has not looked at it.
+        if class == Class::Verification
+            && result.status == Status::Ok
+            && self.governor.unverified.as_ref() <= Some(child)
+        {
+            self.governor.unverified = None;
         }
         let answer = result.answer.as_ref().filter(|answer| !answer.is_blank());
         let is_new = answer.is_some_and(|answer| self.answers_seen.insert(fnv1a(answer.as_str())));
@@ -348,12 +384,8 @@ impl<L: Accounts> Episode<L> {
                 allow,
                 by,
             } => {
-                if *episode == self.governor.id && matches!(self.phase, Phase::Running) {
-                    if *allow {
-                        self.allow_effect(*ask, at, out);
-                    } else {
-                        self.deny_effect(*ask, &format!("{by} said no"), at, out);
-                    }
+                if *episode == self.governor.id {
+                    self.on_person_decided(*ask, *allow, by, at, out);
                 }
             }
         }
@@ -361,9 +393,31 @@ impl<L: Accounts> Episode<L> {
     }
 
     fn on_refused(&mut self, id: AskId, reason: &Refusal, at: Timestamp, out: &mut Vec<Command>) {
-        if let Some(Pending::Refusing(_) | Pending::Host(_)) = self.governor.pending.get(&id) {
-            self.governor.pending.remove(&id);
-            self.tell(Input::Refused { ask: id, reason }, at, out);
+        // The host may refuse what it was asked first: counting tokens and looking at an effect.
+        let is_open = matches!(
+            self.governor.pending.get(&id),
+            Some(
+                Pending::Refusing(_)
+                    | Pending::Host(_)
+                    | Pending::Measuring(_)
+                    | Pending::Effect {
+                        state: EffectState::Preflight,
+                        ..
+                    }
+            )
+        );
+        if !is_open {
+            return;
+        }
+        self.governor.withdraw(id);
+        let asked = self.governor.next_ask;
+        self.tell(Input::Refused { ask: id, reason }, at, out);
+        // Refusals come back at once, so a program that asks on and on would never let go.
+        self.refusals += u32::from(self.governor.next_ask != asked);
+        let count = self.refusals;
+        if count >= cap::REFUSALS_MAX {
+            let class = ErrorClass::Refused;
+            self.stop(StopReason::RepeatedFailure { class, count }, out);
         }
     }
 
@@ -380,61 +434,6 @@ impl<L: Accounts> Episode<L> {
             self.stop(StopReason::RepeatedFailure { class, count }, out);
         }
         stop
-    }
-
-    /// A new owner: what may have been spent unseen counts as spent, what is outstanding is said again.
-    fn resume(&mut self, out: &mut Vec<Command>) {
-        self.governor.clock.pause(false);
-        if !self.released {
-            let lost = self.governor.ledger.forfeit();
-            if lost != Amounts::ZERO {
-                out.push(Command::ReportForfeit { amounts: lost });
-            }
-        }
-        self.released = false;
-        let winding_down = !matches!(self.phase, Phase::Running);
-        let open: Vec<AskId> = self.governor.pending.keys().copied().collect();
-        for id in open {
-            match self.governor.pending.get(&id).cloned() {
-                Some(Pending::Calling {
-                    ask,
-                    measured,
-                    attempt,
-                    reserved,
-                }) => {
-                    self.governor.ledger.settle(id, reserved);
-                    if winding_down {
-                        self.governor.pending.remove(&id);
-                    } else {
-                        self.governor
-                            .hold_call(id, ask, measured, attempt.afresh(), None);
-                    }
-                }
-                Some(Pending::Stalled {
-                    ask,
-                    measured,
-                    attempt,
-                }) => {
-                    self.governor
-                        .hold_call(id, ask, measured, attempt.afresh(), None);
-                }
-                Some(Pending::Effect {
-                    request,
-                    state: EffectState::Attempted,
-                }) => {
-                    self.governor.step_effect(id, EffectStep::Lose);
-                    self.reconcile(id, request, out);
-                }
-                _ => {}
-            }
-        }
-        out.push(self.deadline());
-        self.governor.outstanding(out);
-        if winding_down {
-            self.signal_children(out);
-        } else {
-            self.governor.pump(out);
-        }
     }
 }
 

@@ -43,13 +43,13 @@ impl<L: Accounts> Governor<L> {
             return Admission::Held;
         }
         if let Some(dimension) = already_closing
-            && self.closing_call_used
+            && self.closing_call.is_some_and(|call| call != id)
         {
             return Admission::Refused(Refusal::Closing { dimension });
         }
         if let Some(dimension) = too_much {
             match largest_cap(&measured, left, cap) {
-                Some(smaller) if smaller >= ask.output_tokens_min => {
+                Some(smaller) if smaller >= least_cap(&ask) => {
                     cap = smaller;
                     need = measured.worst_case(cap);
                 }
@@ -59,7 +59,9 @@ impl<L: Accounts> Governor<L> {
         if let Err(dimension) = self.ledger.reserve(id, need) {
             return Admission::Refused(Refusal::Budget { dimension });
         }
-        self.closing_call_used = already_closing.is_some();
+        if already_closing.is_some() {
+            self.closing_call = Some(id);
+        }
         let draw = self.ledger.draw(need);
         if let Some(upto) = draw.lease {
             out.push(Command::Lease { upto });
@@ -95,7 +97,12 @@ fn fitting_window(ask: &ModelAsk, measured: &Measured) -> Option<u32> {
     };
     let room = u32::try_from(window.checked_sub(measured.input_tokens)?).unwrap_or(u32::MAX);
     let cap = wanted.min(room);
-    (cap >= ask.output_tokens_min.min(wanted)).then_some(cap)
+    (cap >= least_cap(ask).min(wanted)).then_some(cap)
+}
+
+/// The output cap below which a call is of no use; one that may say nothing never is.
+fn least_cap(ask: &ModelAsk) -> u32 {
+    ask.output_tokens_min.max(1)
 }
 
 /// The largest output cap up to `cap` with which the call fits into `left`.

@@ -41,28 +41,51 @@ pub(crate) struct Governor<L> {
     /// Asks that wait for admission, served strictly in order.
     queue: BTreeSet<AskId>,
     pub(crate) children: u32,
-    pub(crate) unverified_effect: bool,
+    /// The first child that could verify the effect attempted last; none once one has.
+    pub(crate) unverified: Option<EpisodeId>,
     pub(crate) killed: Vec<KillScope>,
     /// Effects that a read-only episode wanted: its parent reads them in the result.
     pub(crate) escalated: Vec<NextAction>,
-    closing_call_used: bool,
+    /// The one call that was let through past the closing mark.
+    closing_call: Option<AskId>,
+    /// Overruns and forfeits on their way into the journal. An episode is not over before they are there.
+    pub(crate) unsaid: Vec<Command>,
 }
 
 impl<L: Accounts> Governor<L> {
     pub(crate) fn new(id: EpisodeId, started: &Started, at: Timestamp) -> Self {
+        let policy = &started.contract.recursion;
+        let episodes = Amounts {
+            episodes: policy.max_total_episodes.into(),
+            ..Amounts::MAX
+        };
         Self {
             id,
-            ledger: L::open(started.budget.amounts),
+            ledger: L::open(started.budget.amounts.min(episodes)),
             clock: Stopwatch::start(at, started.budget.time),
             started: started.clone(),
             next_ask: AskId::default(),
             pending: BTreeMap::new(),
             queue: BTreeSet::new(),
             children: 0,
-            unverified_effect: false,
+            unverified: None,
             killed: Vec::new(),
             escalated: Vec::new(),
-            closing_call_used: false,
+            closing_call: None,
+            unsaid: Vec::new(),
+        }
+    }
+
+    /// Has something written down that is nobody's ask.
+    pub(crate) fn report(&mut self, report: Command, out: &mut Vec<Command>) {
+        self.unsaid.push(report.clone());
+        out.push(report);
+    }
+
+    /// The journal has the oldest report of this kind.
+    pub(crate) fn reported(&mut self, is_this_kind: impl Fn(&Command) -> bool) {
+        if let Some(at) = self.unsaid.iter().position(is_this_kind) {
+            self.unsaid.remove(at);
         }
     }
 
@@ -126,8 +149,12 @@ impl<L: Accounts> Governor<L> {
         out.push(command);
     }
 
-    /// Serves the queue from its head until an ask must wait.
+    /// Serves the queue from its head until an ask must wait. When the time is up nothing is admitted any more;
+    /// the episode stops with the same event.
     pub(crate) fn pump(&mut self, out: &mut Vec<Command>) {
+        if self.is_out_of_time() {
+            return;
+        }
         while let Some(&id) = self.queue.first() {
             match self.admit(id, out) {
                 Admission::Admitted => {
@@ -170,6 +197,10 @@ impl<L: Accounts> Governor<L> {
         }
     }
 
+    pub(crate) const fn is_out_of_time(&self) -> bool {
+        self.clock.left().0 == 0
+    }
+
     fn in_flight(&self) -> bool {
         self.pending.values().any(Pending::is_in_flight)
     }
@@ -194,7 +225,7 @@ impl<L: Accounts> Governor<L> {
             contract: &self.started.contract,
             depth: self.started.depth,
             children: self.children,
-            unverified_effect: self.unverified_effect,
+            unverified_effect: self.unverified.is_some(),
         };
         if let Err(reason) = check_spawn(&parent, request) {
             return Admission::Refused(reason);
@@ -238,6 +269,10 @@ impl<L: Accounts> Governor<L> {
             origin: Origin::Spawned {
                 child_type: request.child_type.clone(),
                 class: request.class,
+                trigger: request.trigger,
+                why: request.why.clone(),
+                fetch: request.fetch.clone(),
+                return_format: request.return_format.clone(),
             },
         });
         out.push(Command::Spawn {
@@ -267,8 +302,9 @@ impl<L: Accounts> Governor<L> {
                 role: self.started.role,
                 child_type: "effect".into(),
                 goal: Text::new(format!(
-                    "{} on {}",
-                    request.target.action, request.target.platform
+                    "{request} with `{}`: {}",
+                    request.tool,
+                    request.arguments.as_str()
                 )),
                 why: Text::new(format!("{} is read-only", self.id)),
             }));
@@ -344,6 +380,13 @@ impl<L: Accounts> Governor<L> {
         self.queue.insert(id);
     }
 
+    /// Forgets an ask that never left the house; what was set aside for it is free again.
+    pub(crate) fn withdraw(&mut self, id: AskId) {
+        self.queue.remove(&id);
+        self.pending.remove(&id);
+        self.ledger.settle(id, Amounts::ZERO);
+    }
+
     /// Gives up a call: on the wire it is aborted, before that it is forgotten.
     pub(crate) fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
         match self.pending.get(&id) {
@@ -352,8 +395,7 @@ impl<L: Accounts> Governor<L> {
                 attempt: attempt.number,
             }),
             Some(Pending::Measuring(_) | Pending::HeldCall { .. } | Pending::Stalled { .. }) => {
-                self.pending.remove(&id);
-                self.queue.remove(&id);
+                self.withdraw(id);
             }
             _ => {}
         }
@@ -364,7 +406,8 @@ impl<L: Accounts> Governor<L> {
         self.queue.clear();
         let ledger = &mut self.ledger;
         self.pending.retain(|&id, pending| match pending {
-            Pending::Calling { .. } | Pending::Child { .. } => true,
+            // A refusal that was spoken is still written down.
+            Pending::Calling { .. } | Pending::Child { .. } | Pending::Refusing(_) => true,
             Pending::Effect { state, .. } => {
                 let out = matches!(
                     state,
@@ -379,8 +422,7 @@ impl<L: Accounts> Governor<L> {
             | Pending::HeldCall { .. }
             | Pending::Stalled { .. }
             | Pending::HeldChild { .. }
-            | Pending::Host(_)
-            | Pending::Refusing(_) => false,
+            | Pending::Host(_) => false,
         });
     }
 

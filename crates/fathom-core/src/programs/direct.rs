@@ -110,8 +110,12 @@ pub struct Direct {
     goal: String,
     /// The ask whose answer moves things on.
     awaited: AskId,
+    /// What the present call says after the question.
+    more: Vec<Message>,
     /// What whole replies have said so far.
     draft: String,
+    /// The whole answer that is being rewritten; it stands until another one is whole.
+    former: Option<String>,
     /// What the present attempt has said so far.
     speaking: (u16, String),
     continuations: u32,
@@ -134,7 +138,9 @@ impl Direct {
             params,
             goal: String::new(),
             awaited: AskId::default(),
+            more: Vec::new(),
             draft: String::new(),
+            former: None,
             speaking: (0, String::new()),
             continuations: 0,
             revisions: 0,
@@ -144,6 +150,11 @@ impl Direct {
     }
 
     fn call(&mut self, more: Vec<Message>, view: &View<'_>) -> Vec<Ask> {
+        self.more = more;
+        self.call_again(view)
+    }
+
+    fn call_again(&mut self, view: &View<'_>) -> Vec<Ask> {
         self.awaited = view.next_ask;
         self.speaking = (0, String::new());
         self.calls += 1;
@@ -152,7 +163,7 @@ impl Direct {
             messages.push(Message::new(Speaker::System, self.params.system.as_str()));
         }
         messages.push(Message::new(Speaker::User, self.prompt()));
-        messages.extend(more);
+        messages.extend(self.more.iter().cloned());
         let schema = self.params.schema.as_ref();
         vec![Ask::Model(ModelAsk {
             model: view.model,
@@ -211,6 +222,7 @@ impl Direct {
     }
 
     fn on_answer(&mut self, view: &View<'_>) -> Vec<Ask> {
+        self.former = None;
         let Some(review) = &self.params.review else {
             return self.finish(Status::Ok, StopReason::Success, "answered");
         };
@@ -259,7 +271,8 @@ impl Direct {
 
     fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str);
-        let verdict = judgement(said);
+        // A judge that did not finish may have meant to say more: its pass counts for nothing.
+        let verdict = judgement(said).filter(|pass| !pass || result.status == Status::Ok);
         self.decisions.push(Decision {
             what: Text::from(match verdict {
                 Some(true) => "review passed",
@@ -278,6 +291,7 @@ impl Direct {
             Some(false) if may_revise => {
                 self.revisions += 1;
                 let draft = std::mem::take(&mut self.draft);
+                self.former = Some(draft.clone());
                 let more = vec![
                     Message::new(Speaker::Assistant, draft),
                     Message::new(
@@ -300,7 +314,7 @@ impl Direct {
     fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
         if failure.kind == FailureKind::Empty {
             // The governor counts: the third empty reply in a row ends the episode.
-            return self.call(Vec::new(), view);
+            return self.call_again(view);
         }
         if !failure.partial.is_blank() {
             failure.partial.as_str().clone_into(&mut self.speaking.1);
@@ -390,7 +404,10 @@ impl Program for Direct {
     }
 
     fn partial(&self) -> Option<Text> {
-        let whole = format!("{}{}", self.draft, self.speaking.1);
+        let whole = match &self.former {
+            Some(former) => former.clone(),
+            None => format!("{}{}", self.draft, self.speaking.1),
+        };
         (!whole.trim().is_empty()).then(|| Text::new(whole))
     }
 }

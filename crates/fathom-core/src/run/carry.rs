@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use super::{Run, Slot};
 use crate::amounts::Amounts;
 use crate::command::{Awaited, Command};
+use crate::effect::{EffectOutcome, KillScope};
 use crate::event::EventKind;
 use crate::id::{AskId, EpisodeId};
 use crate::ledger::Accounts;
 use crate::step::{Appended, Position, Step};
+use crate::text::Text;
 
 impl<L: Accounts> Run<L> {
     /// Turns a command into a step, now or once the log is durable up to it.
@@ -203,6 +205,44 @@ impl<L: Accounts> Run<L> {
         if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
             live.leases.push_back((upto, position));
         }
+    }
+
+    /// An earlier owner's leases may be drawn on once it is durable that there is a new one. Until then a crash
+    /// would leave the journal of an owner who departed in good order, and nothing would be forfeited.
+    pub(super) fn take_over_leases(&mut self, id: &EpisodeId, position: Position) {
+        if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
+            for (_, written) in &mut live.leases {
+                *written = position;
+            }
+        }
+    }
+
+    /// Takes effects that `scope` covers out of the gate: their intent is written down, but they were never
+    /// sent, and now they never will be.
+    pub(super) fn withhold(&mut self, scope: &KillScope) -> Vec<(EpisodeId, EventKind)> {
+        let mut withheld = Vec::new();
+        for steps in self.gated.values_mut() {
+            steps.retain(|step| {
+                let Step::Attempt {
+                    episode,
+                    ask,
+                    effect,
+                } = step
+                else {
+                    return true;
+                };
+                if !scope.covers(&effect.target) {
+                    return true;
+                }
+                let outcome = EffectOutcome::Failed {
+                    detail: Text::new(format!("kill switch: {scope}")),
+                };
+                let kind = EventKind::EffectSettled { ask: *ask, outcome };
+                withheld.push((episode.clone(), kind));
+                false
+            });
+        }
+        withheld
     }
 
     /// Where the lease that covers `drawn` was written.

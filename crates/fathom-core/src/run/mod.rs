@@ -87,19 +87,23 @@ impl<L: Accounts> Run<L> {
         record: &Record,
         head: Digest,
     ) -> Option<Difference> {
-        let folded = self.fold(episode, &record.event)?;
+        let difference = |recorded: &[Command], folded: &[Command]| Difference {
+            episode: episode.clone(),
+            seq: record.seq,
+            recorded: recorded.to_vec(),
+            folded: folded.to_vec(),
+        };
+        let Some(folded) = self.fold(episode, &record.event) else {
+            // Such a record is never written: its episode has not begun, began twice or was over.
+            return Some(difference(&record.commands, &[]));
+        };
         if let Some(Slot::Live(live)) = self.slots.get_mut(episode) {
             live.next_seq = record.seq.next();
         }
         if let EventKind::Signal(signal) = &record.event.kind {
             self.note_kill(signal);
         }
-        let difference = (folded != record.commands).then(|| Difference {
-            episode: episode.clone(),
-            seq: record.seq,
-            recorded: record.commands.clone(),
-            folded: folded.clone(),
-        });
+        let difference = (folded != record.commands).then(|| difference(&record.commands, &folded));
         for command in folded {
             match command {
                 Command::Finish { result } => self.close(episode, result, head),
@@ -114,14 +118,19 @@ impl<L: Accounts> Run<L> {
 
     /// Goes on with a run that was refolded from its journal.
     pub fn resume(&mut self, log: &mut dyn Log, at: Timestamp) -> Vec<Step> {
-        let live: Vec<EpisodeId> = self
-            .slots
-            .iter()
-            .filter(|(_, slot)| matches!(slot, Slot::Live(_)))
-            .map(|(id, _)| id.clone())
-            .collect();
-        let queue = live.into_iter().map(|id| (id, EventKind::Resumed));
-        self.process(log, at, queue.collect())
+        let mut queue = VecDeque::new();
+        for (id, episode) in self.live() {
+            queue.push_back((id.clone(), EventKind::Resumed));
+            // A crash may have come between two episodes that were told of the same kill switch.
+            let thrown = self.kills.iter().filter(|k| !episode.kills().contains(k));
+            let lifted = episode.kills().iter().filter(|k| !self.kills.contains(k));
+            let thrown = thrown.cloned().map(|scope| Signal::Kill { scope });
+            let lifted = lifted.cloned().map(|scope| Signal::Lift { scope });
+            for signal in thrown.chain(lifted) {
+                queue.push_back((id.clone(), EventKind::Signal(signal)));
+            }
+        }
+        self.process(log, at, queue)
     }
 
     /// Gives an event to an episode. One that is over takes none.
@@ -143,12 +152,15 @@ impl<L: Accounts> Run<L> {
             Signal::Decide { episode, .. } => id == episode,
             Signal::Kill { .. } | Signal::Lift { .. } => true,
         };
-        let queue = self
+        let mut queue: VecDeque<_> = self
             .slots
             .keys()
             .filter(|id| concerns(id))
             .map(|id| (id.clone(), EventKind::Signal(signal.clone())))
             .collect();
+        if let Signal::Kill { scope } = signal {
+            queue.extend(self.withhold(scope));
+        }
         self.process(log, at, queue)
     }
 
@@ -167,7 +179,9 @@ impl<L: Accounts> Run<L> {
     /// The log is durable up to here: what waited for that may go out.
     pub fn durable(&mut self, upto: Position) -> Vec<Step> {
         self.durable = self.durable.max(upto);
-        let later = self.gated.split_off(&Position(self.durable.0 + 1));
+        let later = self
+            .gated
+            .split_off(&Position(self.durable.0.saturating_add(1)));
         std::mem::replace(&mut self.gated, later)
             .into_values()
             .flatten()
@@ -217,6 +231,7 @@ impl<L: Accounts> Run<L> {
         }
         while let Some((id, kind)) = queue.pop_front() {
             let begins = matches!(kind, EventKind::Started(_));
+            let resumes = matches!(kind, EventKind::Resumed);
             let event = Event { at, kind };
             let Some(commands) = self.fold(&id, &event) else {
                 continue;
@@ -233,6 +248,9 @@ impl<L: Accounts> Run<L> {
                 commands: commands.clone(),
             };
             let appended = log.append(&id, record);
+            if resumes {
+                self.take_over_leases(&id, appended.position);
+            }
             for command in commands {
                 self.carry_out(&id, command, appended, &mut queue, &mut steps);
             }

@@ -1,0 +1,69 @@
+//! How a new owner goes on with an episode that was refolded from its journal.
+
+use super::{Episode, Phase};
+use crate::amounts::Amounts;
+use crate::command::Command;
+use crate::effect::{EffectState, EffectStep};
+use crate::id::AskId;
+use crate::ledger::Accounts;
+use crate::pending::Pending;
+
+impl<L: Accounts> Episode<L> {
+    /// A new owner: what may have been spent unseen counts as spent, what is outstanding is said again.
+    pub(super) fn resume(&mut self, out: &mut Vec<Command>) {
+        self.governor.clock.pause(false);
+        out.extend(self.governor.unsaid.iter().cloned());
+        if !self.released {
+            let lost = self.governor.ledger.forfeit();
+            if lost != Amounts::ZERO {
+                let report = Command::ReportForfeit { amounts: lost };
+                self.governor.report(report, out);
+            }
+        }
+        self.released = false;
+        let winding_down = !matches!(self.phase, Phase::Running);
+        let open: Vec<AskId> = self.governor.pending.keys().copied().collect();
+        for id in open {
+            match self.governor.pending.get(&id).cloned() {
+                Some(Pending::Calling {
+                    ask,
+                    measured,
+                    attempt,
+                    reserved,
+                }) => {
+                    self.governor.ledger.settle(id, reserved);
+                    if winding_down {
+                        self.governor.pending.remove(&id);
+                    } else {
+                        self.governor
+                            .hold_call(id, ask, measured, attempt.afresh(), None);
+                    }
+                }
+                Some(Pending::Stalled {
+                    ask,
+                    measured,
+                    attempt,
+                }) => {
+                    self.governor
+                        .hold_call(id, ask, measured, attempt.afresh(), None);
+                }
+                Some(Pending::Effect {
+                    state: EffectState::Attempted,
+                    ..
+                }) => {
+                    // It may have been sent: from here on it is outstanding as a question to the platform.
+                    self.governor.step_effect(id, EffectStep::Lose);
+                    self.governor.step_effect(id, EffectStep::Check);
+                }
+                _ => {}
+            }
+        }
+        out.push(self.deadline());
+        self.governor.outstanding(out);
+        if winding_down {
+            self.signal_children(out);
+        } else {
+            self.governor.pump(out);
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! A host that does nothing by itself but measuring: each test says what comes back, and when.
+
+use std::sync::Arc;
+
+use fathom_core::effect::{EffectOutcome, EffectRequest, PolicyDecision};
+use fathom_core::episode::Episode;
+use fathom_core::event::{CallOutcome, Departure, EventKind, Signal, Started};
+use fathom_core::failure::ModelFailure;
+use fathom_core::id::{AskId, EpisodeId, Epoch};
+use fathom_core::model::{Ending, Measured, Reply, Request};
+use fathom_core::outcome::EpisodeResult;
+use fathom_core::program::Programs;
+use fathom_core::run::Run;
+use fathom_core::step::{Position, Step, Wait};
+use fathom_core::unit::{Millis, Timestamp};
+
+use crate::fixture::{self, BEGIN};
+use crate::journal::Journal;
+
+/// A call that went out.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    pub(crate) episode: EpisodeId,
+    pub(crate) ask: AskId,
+    pub(crate) attempt: u16,
+    pub(crate) request: Request,
+    pub(crate) not_before: Option<Timestamp>,
+}
+
+impl Sent {
+    pub(crate) fn input_tokens(&self) -> u64 {
+        fixture::measure(&self.request, None).input_tokens
+    }
+}
+
+/// When the log becomes durable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disk {
+    /// With every record.
+    Quick,
+    /// When the test says so.
+    Slow,
+}
+
+pub(crate) struct Desk {
+    pub(crate) run: Run,
+    pub(crate) log: Journal,
+    pub(crate) now: Timestamp,
+    pub(crate) disk: Disk,
+    /// The window that every request is measured with.
+    pub(crate) window_tokens: Option<u64>,
+    /// What is to be carried out, measuring and waiting left out.
+    pub(crate) steps: Vec<Step>,
+    /// What the run waits for, as of the last event.
+    pub(crate) waiting: Option<Wait>,
+    programs: Arc<dyn Programs>,
+    epoch: Epoch,
+}
+
+impl Desk {
+    /// A desk with no run on it yet.
+    pub(crate) fn new(programs: impl Programs + 'static) -> Self {
+        let programs: Arc<dyn Programs> = Arc::new(programs);
+        Self {
+            run: Run::new(Epoch(1), Arc::clone(&programs)),
+            log: Journal::default(),
+            now: BEGIN,
+            disk: Disk::Quick,
+            window_tokens: None,
+            steps: Vec::new(),
+            waiting: None,
+            programs,
+            epoch: Epoch(1),
+        }
+    }
+
+    /// A desk with a run that has begun.
+    pub(crate) fn open(programs: impl Programs + 'static, started: Started) -> Self {
+        let mut desk = Self::new(programs);
+        desk.start(started);
+        desk
+    }
+
+    pub(crate) fn start(&mut self, started: Started) {
+        let steps = self.run.start(&mut self.log, self.now, started);
+        self.take_in(steps);
+    }
+
+    fn take_in(&mut self, steps: Vec<Step>) {
+        let mut fresh = steps;
+        self.waiting = None;
+        loop {
+            if self.disk == Disk::Quick {
+                fresh.extend(self.run.durable(self.log.end()));
+            }
+            let mut measured = Vec::new();
+            for step in std::mem::take(&mut fresh) {
+                match step {
+                    Step::Waiting(wait) => self.waiting = Some(wait),
+                    Step::Measure {
+                        episode,
+                        ask,
+                        request,
+                        ..
+                    } => measured.push((episode, ask, self.measure(&request))),
+                    step => self.steps.push(step),
+                }
+            }
+            if measured.is_empty() {
+                return;
+            }
+            for (episode, ask, measured) in measured {
+                self.waiting = None;
+                let kind = EventKind::Measured { ask, measured };
+                fresh.extend(self.run.deliver(&mut self.log, self.now, episode, kind));
+            }
+        }
+    }
+
+    pub(crate) fn measure(&self, request: &Request) -> Measured {
+        fixture::measure(request, self.window_tokens)
+    }
+
+    pub(crate) fn deliver(&mut self, episode: &EpisodeId, kind: EventKind) {
+        let steps = self
+            .run
+            .deliver(&mut self.log, self.now, episode.clone(), kind);
+        self.take_in(steps);
+    }
+
+    pub(crate) fn signal(&mut self, signal: &Signal) {
+        let steps = self.run.signal(&mut self.log, self.now, signal);
+        self.take_in(steps);
+    }
+
+    /// The log is durable up to `position`.
+    pub(crate) fn flush(&mut self, position: Position) {
+        let steps = self.run.durable(position);
+        self.steps.extend(steps);
+    }
+
+    pub(crate) fn flush_all(&mut self) {
+        self.flush(self.log.end());
+    }
+
+    pub(crate) fn wait(&mut self, span: Millis) {
+        self.now = self.now.plus(span);
+    }
+
+    /// The next call that went out and was not taken yet.
+    #[track_caller]
+    pub(crate) fn sent(&mut self) -> Sent {
+        let place = self
+            .steps
+            .iter()
+            .position(|step| matches!(step, Step::Call { .. }));
+        let step = place.map(|place| self.steps.remove(place));
+        let Some(Step::Call {
+            episode,
+            ask,
+            attempt,
+            request,
+            not_before,
+            ..
+        }) = step
+        else {
+            panic!("no call went out; there is {:?}", self.steps);
+        };
+        Sent {
+            episode,
+            ask,
+            attempt,
+            request,
+            not_before,
+        }
+    }
+
+    /// How many calls went out and were not taken yet.
+    pub(crate) fn calls_out(&self) -> usize {
+        self.steps
+            .iter()
+            .filter(|step| matches!(step, Step::Call { .. }))
+            .count()
+    }
+
+    pub(crate) fn answer(&mut self, sent: &Sent, outcome: CallOutcome) {
+        let kind = EventKind::ModelReplied {
+            ask: sent.ask,
+            attempt: sent.attempt,
+            outcome,
+            jitter: 0,
+        };
+        self.deliver(&sent.episode, kind);
+    }
+
+    pub(crate) fn reply(&mut self, sent: &Sent, text: &str) {
+        let reply = fixture::reply(sent.input_tokens(), text);
+        self.answer(sent, CallOutcome::Replied(reply));
+    }
+
+    /// A reply that ran into its output cap.
+    pub(crate) fn cut_reply(&mut self, sent: &Sent, text: &str) {
+        let reply = Reply {
+            ending: Ending::Truncated,
+            ..fixture::reply(sent.input_tokens(), text)
+        };
+        self.answer(sent, CallOutcome::Replied(reply));
+    }
+
+    pub(crate) fn fail(&mut self, sent: &Sent, failure: ModelFailure) {
+        self.answer(sent, CallOutcome::Failed(failure));
+    }
+
+    pub(crate) fn delta(&mut self, sent: &Sent, words: &str) {
+        let kind = EventKind::ModelDelta {
+            ask: sent.ask,
+            attempt: sent.attempt,
+            text: words.into(),
+        };
+        self.deliver(&sent.episode, kind);
+    }
+
+    /// Answers the next call that went out.
+    #[track_caller]
+    pub(crate) fn reply_next(&mut self, text: &str) -> Sent {
+        let sent = self.sent();
+        self.reply(&sent, text);
+        sent
+    }
+
+    #[track_caller]
+    fn effect_step(&mut self, wanted: fn(&Step) -> Option<(&EpisodeId, AskId)>) -> Place {
+        let place = self.steps.iter().position(|step| wanted(step).is_some());
+        let Some(place) = place else {
+            panic!("no such step; there is {:?}", self.steps);
+        };
+        match self.steps.remove(place) {
+            Step::Decide {
+                episode,
+                ask,
+                effect,
+            }
+            | Step::Attempt {
+                episode,
+                ask,
+                effect,
+            }
+            | Step::Reconcile {
+                episode,
+                ask,
+                effect,
+            } => Place {
+                episode,
+                ask,
+                effect,
+            },
+            other => panic!("{other:?} is no step of an effect"),
+        }
+    }
+
+    /// The gateway decides about the effect that was proposed first.
+    #[track_caller]
+    pub(crate) fn decide(&mut self, decision: PolicyDecision) -> Place {
+        let place = self.effect_step(|step| match step {
+            Step::Decide { episode, ask, .. } => Some((episode, *ask)),
+            _ => None,
+        });
+        let kind = EventKind::EffectDecided {
+            ask: place.ask,
+            decision,
+        };
+        self.deliver(&place.episode, kind);
+        place
+    }
+
+    /// The gateway allows the effect that was proposed first.
+    #[track_caller]
+    pub(crate) fn allow(&mut self) -> Place {
+        self.decide(PolicyDecision::Allow {
+            rules: vec!["tests may post".into()],
+        })
+    }
+
+    /// The effect that is to be carried out next.
+    #[track_caller]
+    pub(crate) fn attempt(&mut self) -> Place {
+        self.effect_step(|step| match step {
+            Step::Attempt { episode, ask, .. } => Some((episode, *ask)),
+            _ => None,
+        })
+    }
+
+    /// The effect that the platform is to be asked about next.
+    #[track_caller]
+    pub(crate) fn reconcile(&mut self) -> Place {
+        self.effect_step(|step| match step {
+            Step::Reconcile { episode, ask, .. } => Some((episode, *ask)),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn settle(&mut self, place: &Place, outcome: EffectOutcome) {
+        let kind = EventKind::EffectSettled {
+            ask: place.ask,
+            outcome,
+        };
+        self.deliver(&place.episode, kind);
+    }
+
+    /// Moves the clock to the last timer that was set for `episode` and lets it ring.
+    #[track_caller]
+    pub(crate) fn ring(&mut self, episode: &EpisodeId) {
+        let at = self.steps.iter().rev().find_map(|step| match step {
+            Step::Timer { episode: e, at } if e == episode => Some(*at),
+            _ => None,
+        });
+        let Some(at) = at else {
+            panic!("no timer of {episode}; there is {:?}", self.steps);
+        };
+        self.now = self.now.max(at);
+        self.deliver(episode, EventKind::Tick);
+    }
+
+    /// The calls that were given up, in order.
+    pub(crate) fn cancelled(&self) -> Vec<(EpisodeId, AskId, u16)> {
+        self.steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Cancel {
+                    episode,
+                    ask,
+                    attempt,
+                } => Some((episode.clone(), *ask, *attempt)),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What the root left, once that is durable and told.
+    #[track_caller]
+    pub(crate) fn result(&self) -> &EpisodeResult {
+        let told = self.steps.iter().find_map(|step| match step {
+            Step::Finished(result) => Some(&**result),
+            _ => None,
+        });
+        match told {
+            Some(result) => result,
+            None => panic!("the run is not over; there is {:?}", self.steps),
+        }
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.run.result().is_some()
+    }
+
+    /// The owner leaves, and another takes over `later`.
+    pub(crate) fn hand_over(&mut self, why: Departure, later: Millis) {
+        self.run.release(&mut self.log, self.now, why);
+        self.wait(later);
+        self.take_over();
+    }
+
+    /// The owner dies; its first `keep` records are all that another finds.
+    pub(crate) fn crash(&mut self, keep: usize) {
+        self.log.cut(keep);
+        self.take_over();
+    }
+
+    /// A new owner reads the journal and goes on. What the fold gives must be what was written down.
+    pub(crate) fn take_over(&mut self) {
+        self.epoch = Epoch(self.epoch.0 + 1);
+        self.run = refold(&self.log, self.epoch, &self.programs);
+        self.steps.clear();
+        self.run.durable(self.log.end());
+        let steps = self.run.resume(&mut self.log, self.now);
+        self.take_in(steps);
+    }
+
+    /// Looks at an episode that is not over.
+    #[track_caller]
+    pub(crate) fn episode(&self, id: &EpisodeId) -> &Episode {
+        match self.run.live().find(|(live, _)| *live == id) {
+            Some((_, episode)) => episode,
+            None => panic!("{id} is not live"),
+        }
+    }
+}
+
+/// An effect on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) episode: EpisodeId,
+    pub(crate) ask: AskId,
+    pub(crate) effect: EffectRequest,
+}
+
+/// Folds a journal again; each record must give the commands that were written down with it.
+pub(crate) fn refold(log: &Journal, epoch: Epoch, programs: &Arc<dyn Programs>) -> Run {
+    let mut run = Run::new(epoch, Arc::clone(programs));
+    for entry in &log.entries {
+        let difference = run.refold(&entry.episode, &entry.record, entry.head);
+        assert_eq!(difference, None, "a replay differs");
+    }
+    run
+}
+
+/// The id of the episode at `path` below the root.
+pub(crate) fn at(path: &[u32]) -> EpisodeId {
+    path.iter()
+        .fold(EpisodeId::root(), |id, &ordinal| id.child(ordinal))
+}

@@ -1,0 +1,225 @@
+//! Builders for what an episode starts with and asks for. Every test says only what it is about.
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role};
+use fathom_core::effect::{EffectRequest, Target};
+use fathom_core::event::{Origin, ProgramSpec, Started};
+use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::model::{
+    Delivery, Ending, Exactness, Measured, Message, ModelRole, ModelSpec, Models, Price, Reply,
+    Request, Speaker, Usage, UsageSource,
+};
+use fathom_core::outcome::{Status, Summary, Verdict};
+use fathom_core::program::{Ask, ModelAsk, OnOutage};
+use fathom_core::recursion::{Class, SpawnRequest, Trigger};
+use fathom_core::stop::StopReason;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars, Timestamp};
+
+/// When every run of these tests begins.
+pub(crate) const BEGIN: Timestamp = Timestamp(1_000_000);
+
+/// The time every episode has unless its test says otherwise.
+pub(crate) const TIME: Millis = Millis(600_000);
+
+/// More than any test needs that is not about running out.
+pub(crate) const AMPLE: Amounts = Amounts {
+    tokens: 100_000,
+    calls: 100,
+    tools: 20,
+    money: Nanodollars(1_000_000),
+    episodes: 12,
+};
+
+/// One nanodollar for a token of input, two for one of output.
+pub(crate) const PRICE: Price = Price {
+    input_per_million: Nanodollars(1_000_000),
+    output_per_million: Nanodollars(2_000_000),
+};
+
+/// The tool that [`contract`] allows.
+pub(crate) const TOOL: &str = "post";
+
+/// The kind of child that [`contract`] allows and [`spawn`] asks for.
+pub(crate) const HELPER: &str = "helper";
+
+pub(crate) fn budget(amounts: Amounts) -> Budget {
+    Budget {
+        amounts,
+        time: TIME,
+    }
+}
+
+/// A contract that allows helpers of every class, and the one tool.
+pub(crate) fn contract() -> Contract {
+    Contract {
+        recursion: RecursionPolicy {
+            allowed_child_types: vec![HELPER.into()],
+            allowed_classes: CLASSES.to_vec(),
+            ..RecursionPolicy::default()
+        },
+        allowed_tools: vec![TOOL.into()],
+        permission_mode: PermissionMode::Act,
+        ..Contract::default()
+    }
+}
+
+pub(crate) const CLASSES: [Class; 5] = [
+    Class::Retrieval,
+    Class::Critique,
+    Class::Repair,
+    Class::Verification,
+    Class::Work,
+];
+
+pub(crate) fn program(name: &str) -> ProgramSpec {
+    ProgramSpec {
+        name: name.to_owned(),
+        params: Text::default(),
+    }
+}
+
+/// A root that runs the script `root`, with [`contract`] and `amounts`.
+pub(crate) fn root(amounts: Amounts) -> Started {
+    Started {
+        goal: "find out".into(),
+        role: Role::Orchestrator,
+        program: program("root"),
+        contract: contract(),
+        budget: budget(amounts),
+        depth: 0,
+        model: ModelRole::Main,
+        models: Models {
+            main: ModelSpec::named("script/main"),
+            sub: ModelSpec::named("script/sub"),
+        },
+        origin: Origin::Asked,
+    }
+}
+
+/// A call whose prompt has `input` tokens and whose reply has at most `output`.
+pub(crate) fn model_ask(input: usize, output: u32) -> ModelAsk {
+    ModelAsk {
+        model: ModelRole::Main,
+        request: Request {
+            messages: vec![Message::new(Speaker::User, "x".repeat(input))],
+            output_tokens_max: output,
+            temperature_milli: None,
+            schema: None,
+            delivery: Delivery::Streamed,
+            timeout: Millis(60_000),
+        },
+        output_tokens_min: 1,
+        on_outage: OnOutage::Fail,
+    }
+}
+
+pub(crate) fn call(input: usize, output: u32) -> Ask {
+    Ask::Model(model_ask(input, output))
+}
+
+/// A request for a child that runs the script `name`.
+pub(crate) fn spawn_request(name: &str) -> SpawnRequest {
+    SpawnRequest {
+        child_type: HELPER.into(),
+        class: Class::Work,
+        trigger: Trigger::ComplexQuestion,
+        why: "the question has parts".into(),
+        fetch: "one part of the answer".into(),
+        return_format: "a sentence".into(),
+        goal: Text::new(format!("do the part {name}")),
+        role: Role::Planner,
+        program: program(name),
+        contract: contract(),
+        at_least: Amounts::ZERO,
+        at_most: Amounts::MAX,
+    }
+}
+
+pub(crate) fn spawn(name: &str) -> Ask {
+    Ask::Spawn(Box::new(spawn_request(name)))
+}
+
+pub(crate) fn target() -> Target {
+    Target {
+        tenant: "acme".into(),
+        platform: "forum".into(),
+        account: "acme-news".into(),
+        action: "reply".into(),
+    }
+}
+
+pub(crate) fn effect_request(event: &str) -> EffectRequest {
+    EffectRequest {
+        tool: TOOL.into(),
+        target: target(),
+        event: event.into(),
+        arguments: r#"{"text":"hello"}"#.into(),
+    }
+}
+
+pub(crate) fn effect(event: &str) -> Ask {
+    Ask::Effect(effect_request(event))
+}
+
+pub(crate) fn finish(answer: Option<&str>) -> Ask {
+    Ask::Finish(Box::new(verdict(answer)))
+}
+
+pub(crate) fn verdict(answer: Option<&str>) -> Verdict {
+    Verdict {
+        status: Status::Ok,
+        stop: StopReason::Success,
+        answer: answer.map(Text::from),
+        summary: Summary::new(["asked".into(), "worked".into(), "done".into()], []),
+        artifacts: Vec::new(),
+        decisions: Vec::new(),
+        verification_needed: false,
+        next_actions: Vec::new(),
+    }
+}
+
+/// Counts a byte as a token.
+pub(crate) fn measure(request: &Request, window_tokens: Option<u64>) -> Measured {
+    let bytes = |message: &Message| message.text.as_str().len() as u64;
+    Measured {
+        input_tokens: request.messages.iter().map(bytes).sum(),
+        exactness: Exactness::Exact,
+        window_tokens,
+        price: PRICE,
+    }
+}
+
+pub(crate) fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
+    Usage {
+        input_tokens,
+        output_tokens,
+        source: UsageSource::Reported,
+    }
+}
+
+/// A complete reply that took as many output tokens as it has bytes.
+pub(crate) fn reply(input_tokens: u64, text: &str) -> Reply {
+    Reply {
+        text: text.into(),
+        ending: Ending::Complete,
+        usage: usage(input_tokens, text.len() as u64),
+        latency: Millis(10),
+    }
+}
+
+/// What a provider that asks for fewer requests says. It bills nothing.
+pub(crate) fn rate_limited(retry_after: Millis) -> ModelFailure {
+    ModelFailure {
+        retry_after: Some(retry_after),
+        ..ModelFailure::unsent(FailureKind::RateLimited, "slow down")
+    }
+}
+
+/// A failure of which the provider said what it cost.
+pub(crate) fn billed(kind: FailureKind, input_tokens: u64, output_tokens: u64) -> ModelFailure {
+    ModelFailure {
+        billing: Billing::Reported(usage(input_tokens, output_tokens)),
+        ..ModelFailure::unsent(kind, "")
+    }
+}

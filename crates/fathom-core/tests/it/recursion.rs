@@ -1,0 +1,540 @@
+//! When an episode may spawn another, and what a refusal looks like.
+
+use fathom_core::amounts::{Amounts, Dimension};
+use fathom_core::command::Command;
+use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, StopConditions, cap};
+use fathom_core::effect::EffectOutcome;
+use fathom_core::event::{EventKind, Origin};
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::outcome::Status;
+use fathom_core::program::Ask;
+use fathom_core::recursion::{Class, SpawnRequest, Trigger};
+use fathom_core::stop::{Refusal, StopReason};
+
+use crate::desk::{Desk, at};
+use crate::fixture::{
+    AMPLE, CLASSES, HELPER, call, contract, effect, root, spawn, spawn_request, verdict,
+};
+use crate::script::{Heard, Scripts};
+
+/// Asks a root with `contract` for one child and says what became of it.
+fn ask_for(request: SpawnRequest, contract: Contract) -> Result<Desk, Refusal> {
+    let scripts = Scripts::root(vec![vec![Ask::Spawn(Box::new(request))]])
+        .with("child", vec![vec![call(5, 5)]]);
+    let heard = scripts.clone();
+    let mut started = root(AMPLE);
+    started.contract = contract;
+    let desk = Desk::open(scripts, started);
+    match heard.refusals("root").as_slice() {
+        [] => {
+            assert_eq!(desk.run.episodes(), 2);
+            Ok(desk)
+        }
+        [reason] => {
+            assert_eq!(desk.run.episodes(), 1);
+            Err(reason.clone())
+        }
+        more => panic!("one ask, {} refusals", more.len()),
+    }
+}
+
+fn child() -> SpawnRequest {
+    spawn_request("child")
+}
+
+fn policy(change: impl FnOnce(&mut RecursionPolicy)) -> Contract {
+    let mut contract = contract();
+    change(&mut contract.recursion);
+    contract
+}
+
+/// A child whose contract is as wide as `contract`.
+fn under(contract: &Contract, name: &str) -> Ask {
+    Ask::Spawn(Box::new(SpawnRequest {
+        contract: contract.clone(),
+        ..spawn_request(name)
+    }))
+}
+
+#[test]
+fn e02_recursion_is_denied_unless_the_policy_allows_the_type() {
+    for class in CLASSES {
+        for trigger in TRIGGERS.map(|(trigger, _)| trigger) {
+            let request = SpawnRequest {
+                class,
+                trigger,
+                contract: Contract::default(),
+                ..child()
+            };
+            let refusal = ask_for(request, Contract::default()).err();
+            let child_type = HELPER.to_owned();
+            assert_eq!(refusal, Some(Refusal::ChildType { child_type }));
+        }
+    }
+}
+
+#[test]
+fn e02_a_refused_spawn_is_an_event_and_reaches_the_program() {
+    let scripts = Scripts::root(vec![vec![spawn("child")]]);
+    let heard = scripts.clone();
+    let mut started = root(AMPLE);
+    started.contract.recursion.max_depth = 0;
+    let desk = Desk::open(scripts, started);
+    let root = EpisodeId::root();
+    let (ask, reason) = (AskId(0), Refusal::Depth { max_depth: 0 });
+    let command = Command::Refuse {
+        ask,
+        reason: reason.clone(),
+    };
+    assert!(desk.log.commands(&root).contains(&command));
+    let event = EventKind::Refused {
+        ask,
+        reason: reason.clone(),
+    };
+    assert!(desk.log.events(&root).contains(&event));
+    assert_eq!(heard.heard("root"), [Heard::Refused(ask, reason)]);
+    assert_eq!(desk.result().status, Status::Ok, "the program goes on");
+}
+
+#[test]
+fn e03_a_policy_has_the_values_of_the_specification() {
+    let policy = RecursionPolicy::default();
+    assert_eq!(policy.max_depth, 2);
+    assert_eq!(policy.max_children, 6);
+    assert_eq!(policy.max_total_episodes, 12);
+    assert!(policy.allowed_child_types.is_empty());
+    assert_eq!(policy.forbidden_child_types, ["publish", "engage"]);
+    assert_eq!(policy.stop_conditions.no_delta_children_max, 2);
+    assert_eq!(policy.stop_conditions.same_error_max, 3);
+    assert_eq!(policy.check(), Ok(()));
+}
+
+#[test]
+fn e03_a_value_above_its_hard_cap_is_an_error_that_names_it() {
+    type Change = fn(&mut RecursionPolicy);
+    let table: [(Change, &str); 5] = [
+        (
+            |policy| policy.max_depth = 5,
+            "`max_depth` is 5, above the hard cap of 4",
+        ),
+        (
+            |policy| policy.max_children = 10_001,
+            "`max_children` is 10001, above the hard cap of 10000",
+        ),
+        (
+            |policy| policy.max_total_episodes = 10_001,
+            "`max_total_episodes` is 10001, above the hard cap of 10000",
+        ),
+        (
+            |policy| policy.stop_conditions.same_error_max = 101,
+            "`same_error_max` is 101, above the hard cap of 100",
+        ),
+        (
+            |policy| policy.stop_conditions.no_delta_children_max = 101,
+            "`no_delta_children_max` is 101, above the hard cap of 100",
+        ),
+    ];
+    for (change, message) in table {
+        let mut policy = RecursionPolicy::default();
+        change(&mut policy);
+        assert_eq!(policy.check().unwrap_err().to_string(), message);
+    }
+    let most = RecursionPolicy {
+        max_depth: cap::DEPTH_MAX,
+        max_children: cap::CHILDREN_MAX,
+        max_total_episodes: cap::EPISODES_MAX,
+        stop_conditions: StopConditions {
+            no_delta_children_max: cap::REPEATS_MAX,
+            same_error_max: cap::REPEATS_MAX,
+        },
+        ..RecursionPolicy::default()
+    };
+    assert_eq!(most.check(), Ok(()));
+}
+
+#[test]
+fn e03_a_depth_of_zero_turns_recursion_off_with_no_other_change() {
+    let off = policy(|policy| policy.max_depth = 0);
+    let request = SpawnRequest {
+        contract: off.clone(),
+        ..child()
+    };
+    assert_eq!(
+        ask_for(request, off).err(),
+        Some(Refusal::Depth { max_depth: 0 })
+    );
+    assert!(ask_for(child(), contract()).is_ok());
+}
+
+#[test]
+fn e03_the_tree_is_no_deeper_than_the_policy_says() {
+    let scripts = Scripts::root(vec![vec![spawn("second")]])
+        .with("second", vec![vec![spawn("third")]])
+        .with("third", vec![vec![spawn("fourth")]])
+        .with("fourth", vec![]);
+    let heard = scripts.clone();
+    let desk = Desk::open(scripts, root(AMPLE));
+    assert_eq!(desk.run.episodes(), 3);
+    assert_eq!(heard.refusals("third"), [Refusal::Depth { max_depth: 2 }]);
+    assert_eq!(desk.result().depth_reached, 2);
+}
+
+#[test]
+fn e03_an_episode_has_no_more_children_than_the_policy_says() {
+    let contract = policy(|policy| policy.max_children = 2);
+    let spawn = || under(&contract, "child");
+    let scripts = Scripts::root(vec![vec![spawn()], vec![spawn(), spawn()]])
+        .with("child", vec![vec![call(5, 5)]]);
+    let heard = scripts.clone();
+    let mut started = root(AMPLE);
+    started.contract = contract.clone();
+    let mut desk = Desk::open(scripts, started);
+    desk.reply_next("one");
+    desk.reply_next("two");
+    // The first child is over by now and counts all the same.
+    assert_eq!(
+        heard.refusals("root"),
+        [Refusal::Children { max_children: 2 }]
+    );
+    assert_eq!(desk.run.episodes(), 3);
+}
+
+#[test]
+fn e03_the_whole_tree_has_no_more_episodes_than_the_policy_says() {
+    let contract = policy(|policy| policy.max_total_episodes = 5);
+    let spawn = |name| under(&contract, name);
+    let scripts = Scripts::root(vec![vec![spawn("child"), spawn("child"), spawn("child")]])
+        .with("child", vec![vec![spawn("leaf"), spawn("leaf")]])
+        .with("leaf", vec![vec![call(5, 5)]]);
+    let heard = scripts.clone();
+    let mut started = root(AMPLE);
+    started.contract = contract.clone();
+    // The budget alone would allow twelve.
+    assert_eq!(started.budget.amounts.episodes, 12);
+    let mut desk = Desk::open(scripts, started);
+    for said in 0..8 {
+        if desk.calls_out() > 0 {
+            desk.reply_next(&format!("part {said}"));
+        }
+    }
+    assert_eq!(desk.run.episodes(), 5, "all it may have, and no more");
+    let dimension = Dimension::Episodes;
+    let refusals = [heard.refusals("root"), heard.refusals("child")].concat();
+    assert!(refusals.contains(&Refusal::Budget { dimension }));
+    assert!(desk.result().budget.spent.episodes <= 5);
+}
+
+#[test]
+fn e03_only_listed_types_are_spawned_and_forbidden_ones_never() {
+    let stranger = SpawnRequest {
+        child_type: "stranger".into(),
+        ..child()
+    };
+    let child_type = "stranger".to_owned();
+    assert_eq!(
+        ask_for(stranger, contract()).err(),
+        Some(Refusal::ChildType { child_type })
+    );
+    let forbidding = policy(|policy| policy.forbidden_child_types.push(HELPER.into()));
+    let child_type = HELPER.to_owned();
+    assert_eq!(
+        ask_for(child(), forbidding).err(),
+        Some(Refusal::ChildType { child_type })
+    );
+}
+
+#[test]
+fn e03_publish_and_engage_need_an_explicit_word() {
+    for kind in ["publish", "engage"] {
+        let listed = policy(|policy| policy.allowed_child_types.push(kind.into()));
+        let request = SpawnRequest {
+            child_type: kind.into(),
+            contract: listed.clone(),
+            ..child()
+        };
+        let child_type = kind.to_owned();
+        assert_eq!(
+            ask_for(request.clone(), listed).err(),
+            Some(Refusal::ChildType { child_type }),
+            "listed, but still forbidden"
+        );
+        let authorised = policy(|policy| {
+            policy.allowed_child_types.push(kind.into());
+            policy.forbidden_child_types.retain(|name| name != kind);
+        });
+        let request = SpawnRequest {
+            contract: authorised.clone(),
+            ..request
+        };
+        assert!(ask_for(request, authorised).is_ok());
+    }
+}
+
+/// Every trigger with the letter of its class.
+const TRIGGERS: [(Trigger, char); 15] = [
+    (Trigger::MissingCapsule, 'A'),
+    (Trigger::UnconfirmedCapability, 'A'),
+    (Trigger::MissingTemplate, 'A'),
+    (Trigger::RubricFailed, 'B'),
+    (Trigger::HighStakesAction, 'B'),
+    (Trigger::RetryableToolFailure, 'C'),
+    (Trigger::BrowserDrift, 'C'),
+    (Trigger::InvalidPayload, 'C'),
+    (Trigger::EffectAttempted, 'D'),
+    (Trigger::VisibilityUncertain, 'D'),
+    (Trigger::DuplicateRisk, 'D'),
+    (Trigger::ComplexQuestion, 'W'),
+    (Trigger::OversizedInput, 'W'),
+    (Trigger::DispatchedTask, 'W'),
+    (Trigger::TaskPacket, 'W'),
+];
+
+#[test]
+fn e04_a_trigger_that_does_not_belong_to_its_class_is_refused() {
+    for (trigger, letter) in TRIGGERS {
+        for class in CLASSES {
+            let request = SpawnRequest {
+                class,
+                trigger,
+                ..child()
+            };
+            let refusal = ask_for(request, contract()).err();
+            let expected = (!class.to_string().starts_with(letter))
+                .then_some(Refusal::TriggerMismatch { trigger, class });
+            assert_eq!(refusal, expected, "{trigger:?} as {class}");
+        }
+    }
+}
+
+#[test]
+fn e04_work_must_be_listed_and_the_other_classes_need_not() {
+    let types_only = policy(|policy| {
+        policy.allowed_classes = RecursionPolicy::default().allowed_classes;
+    });
+    for (trigger, letter) in TRIGGERS {
+        let request = SpawnRequest {
+            class: trigger.class(),
+            trigger,
+            contract: types_only.clone(),
+            ..child()
+        };
+        let class = Class::Work;
+        let expected = (letter == 'W').then_some(Refusal::ClassNotAllowed { class });
+        assert_eq!(ask_for(request, types_only.clone()).err(), expected);
+    }
+}
+
+#[test]
+fn e04_a_spawn_says_why_what_and_in_which_form() {
+    let desk = ask_for(child(), contract()).unwrap();
+    let events = desk.log.events(&at(&[0]));
+    let Some(EventKind::Started(started)) = events.first() else {
+        panic!("the child began with {events:?}");
+    };
+    assert_eq!(
+        started.origin,
+        Origin::Spawned {
+            child_type: HELPER.into(),
+            class: Class::Work,
+            trigger: Trigger::ComplexQuestion,
+            why: "the question has parts".into(),
+            fetch: "one part of the answer".into(),
+            return_format: "a sentence".into(),
+        }
+    );
+    assert_eq!(started.depth, 1);
+}
+
+#[test]
+fn e04_a_spawn_costs_no_more_than_it_says() {
+    let at_most = Amounts {
+        tokens: 70,
+        calls: 2,
+        tools: 0,
+        ..AMPLE
+    };
+    let request = SpawnRequest { at_most, ..child() };
+    let desk = ask_for(request, contract()).unwrap();
+    let granted = desk.episode(&at(&[0])).started().budget.amounts;
+    assert_eq!(granted.exceeds(&at_most), None);
+    assert_eq!((granted.tokens, granted.calls, granted.tools), (70, 2, 0));
+}
+
+#[test]
+fn e04_a_child_is_never_allowed_more_than_its_parent() {
+    type Change = fn(&mut Contract);
+    let table: [(Change, &str); 12] = [
+        (
+            |child| child.allowed_tools.push("delete".into()),
+            "allowed_tools",
+        ),
+        (|child| child.read_scopes.push("all".into()), "read_scopes"),
+        (
+            |child| child.write_scopes.push("all".into()),
+            "write_scopes",
+        ),
+        (|child| child.recursion.max_depth = 3, "max_depth"),
+        (|child| child.recursion.max_children = 7, "max_children"),
+        (
+            |child| child.recursion.max_total_episodes = 13,
+            "max_total_episodes",
+        ),
+        (
+            |child| child.recursion.allowed_child_types.push("other".into()),
+            "allowed_child_types",
+        ),
+        (
+            |child| child.recursion.forbidden_child_types.clear(),
+            "forbidden_child_types",
+        ),
+        (
+            |child| {
+                child.recursion.forbidden_child_types.pop();
+            },
+            "forbidden_child_types",
+        ),
+        (
+            |child| child.recursion.stop_conditions.same_error_max = 4,
+            "stop_conditions",
+        ),
+        (
+            |child| child.recursion.stop_conditions.no_delta_children_max = 3,
+            "stop_conditions",
+        ),
+        (
+            |child| child.permission_mode = PermissionMode::Act,
+            "permission_mode",
+        ),
+    ];
+    for (change, what) in table {
+        let mut parent = contract();
+        if what == "permission_mode" {
+            parent.permission_mode = PermissionMode::ReadOnly;
+        }
+        let mut request = child();
+        request.contract = parent.clone();
+        assert!(ask_for(request.clone(), parent.clone()).is_ok());
+        change(&mut request.contract);
+        let refusal = ask_for(request, parent).err();
+        let what = what.to_owned();
+        assert_eq!(refusal, Some(Refusal::WiderContract { what }));
+    }
+    let fewer_classes = policy(|policy| policy.allowed_classes = vec![Class::Work]);
+    let what = "allowed_classes".to_owned();
+    assert_eq!(
+        ask_for(child(), fewer_classes).err(),
+        Some(Refusal::WiderContract { what })
+    );
+}
+
+#[test]
+fn e04_a_narrower_contract_is_fine() {
+    let request = SpawnRequest {
+        contract: Contract::default(),
+        ..child()
+    };
+    assert!(ask_for(request, contract()).is_ok());
+}
+
+fn of_class(class: Class, trigger: Trigger, name: &str) -> Ask {
+    Ask::Spawn(Box::new(SpawnRequest {
+        class,
+        trigger,
+        ..spawn_request(name)
+    }))
+}
+
+fn repair() -> Ask {
+    of_class(Class::Repair, Trigger::InvalidPayload, "child")
+}
+
+fn verify(name: &str) -> Ask {
+    of_class(Class::Verification, Trigger::EffectAttempted, name)
+}
+
+#[test]
+fn e04_after_an_effect_repair_waits_for_verification() {
+    let scripts = Scripts::root(vec![
+        vec![repair()],
+        vec![effect("event-1")],
+        vec![repair()],
+        vec![verify("child")],
+        vec![repair()],
+    ])
+    .with("child", vec![vec![call(5, 5)]]);
+    let heard = scripts.clone();
+    let mut desk = Desk::open(scripts, root(AMPLE));
+    desk.reply_next("mended");
+    desk.allow();
+    let place = desk.attempt();
+    desk.settle(
+        &place,
+        EffectOutcome::Failed {
+            detail: "no".into(),
+        },
+    );
+    assert_eq!(heard.refusals("root"), [Refusal::VerifyFirst]);
+    desk.reply_next("it is not there");
+    desk.reply_next("mended again");
+    assert_eq!(heard.refusals("root"), [Refusal::VerifyFirst]);
+    assert_eq!(desk.result().stop_reason, StopReason::Success);
+    assert!(!desk.result().verification_needed);
+}
+
+#[test]
+fn e04_a_verification_that_fails_verifies_nothing() {
+    let scripts = Scripts::root(vec![
+        vec![effect("event-1")],
+        vec![verify("idle")],
+        vec![repair()],
+    ])
+    .with("idle", vec![vec![]]);
+    let heard = scripts.clone();
+    let mut desk = Desk::open(scripts, root(AMPLE));
+    desk.allow();
+    let place = desk.attempt();
+    desk.settle(
+        &place,
+        EffectOutcome::Confirmed {
+            receipt: "1".into(),
+        },
+    );
+    assert_eq!(heard.refusals("root"), [Refusal::VerifyFirst]);
+    assert!(desk.result().verification_needed);
+}
+
+#[test]
+fn e04_a_verification_begun_before_the_effect_does_not_count() {
+    let scripts = Scripts::root(vec![
+        vec![verify("child"), effect("event-1")],
+        vec![repair()],
+    ])
+    .with("child", vec![vec![call(5, 5)]]);
+    let heard = scripts.clone();
+    let mut desk = Desk::open(scripts, root(AMPLE));
+    desk.allow();
+    let place = desk.attempt();
+    desk.reply_next("all is well");
+    desk.settle(
+        &place,
+        EffectOutcome::Confirmed {
+            receipt: "1".into(),
+        },
+    );
+    assert_eq!(heard.refusals("root"), [Refusal::VerifyFirst]);
+}
+
+#[test]
+fn e02_a_refusal_names_the_stop_it_leads_to() {
+    let dimension = Dimension::Money;
+    let budget = StopReason::BudgetExhausted { dimension };
+    assert_eq!(Refusal::Budget { dimension }.as_stop(), budget);
+    assert_eq!(Refusal::Closing { dimension }.as_stop(), budget);
+    assert_eq!(
+        Refusal::Depth { max_depth: 2 }.as_stop(),
+        StopReason::DepthExceeded
+    );
+    let rule = "read-only: the effect goes to the parent".to_owned();
+    assert_eq!(Refusal::ReadOnly.as_stop(), StopReason::PolicyDeny { rule });
+    assert_eq!(verdict(None).stop, StopReason::Success);
+}

@@ -1,0 +1,382 @@
+//! `fathom.toml`: read strictly, with file, line and key in every complaint.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::contract::{RecursionPolicy, cap};
+use fathom_core::programs::direct;
+use fathom_core::recursion::Class;
+use fathom_core::unit::{Millis, Nanodollars};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::error::HostError;
+
+/// Most calls of a run that may be in flight at once, whatever a configuration says.
+pub const CONCURRENCY_MAX: u32 = 4096;
+
+/// Calls of a run in flight at once when nothing else is said.
+pub const CONCURRENCY: u32 = 128;
+
+/// The budget of a run when nothing else is said.
+pub const BUDGET: Budget = Budget {
+    amounts: Amounts {
+        tokens: 200_000,
+        calls: 64,
+        tools: 32,
+        money: Nanodollars(1_000_000_000),
+        episodes: 12,
+    },
+    time: Millis(300_000),
+};
+
+/// Parts of a budget that were said; the rest stays as it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BudgetPart {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Model calls.
+    pub calls: Option<u64>,
+    /// Tool calls.
+    pub tools: Option<u64>,
+    /// Wall time.
+    pub time: Option<Millis>,
+    /// Money.
+    pub cost: Option<Nanodollars>,
+    /// Episodes.
+    pub episodes: Option<u64>,
+}
+
+impl BudgetPart {
+    /// `budget` with these parts put in.
+    pub fn over(self, budget: Budget) -> Budget {
+        let Amounts {
+            tokens,
+            calls,
+            tools,
+            money,
+            episodes,
+        } = budget.amounts;
+        Budget {
+            amounts: Amounts {
+                tokens: self.tokens.unwrap_or(tokens),
+                calls: self.calls.unwrap_or(calls),
+                tools: self.tools.unwrap_or(tools),
+                money: self.cost.unwrap_or(money),
+                episodes: self.episodes.unwrap_or(episodes),
+            },
+            time: self.time.unwrap_or(budget.time),
+        }
+    }
+
+    /// Sets one part from text, as in `time=30s`.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
+        let whole = || {
+            value
+                .replace('_', "")
+                .parse::<u64>()
+                .map_err(|_| format!("`{value}` is not a whole number"))
+        };
+        match key {
+            "tokens" => self.tokens = Some(whole()?),
+            "calls" => self.calls = Some(whole()?),
+            "tools" => self.tools = Some(whole()?),
+            "episodes" => self.episodes = Some(whole()?),
+            "time" => self.time = Some(parse_time(value)?),
+            "cost" => self.cost = Some(parse_cost(value)?),
+            _ => {
+                return Err(format!(
+                    "there is no budget dimension `{key}`; there are tokens, calls, tools, time, cost, episodes"
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads `250ms`, `30s`, `5m` or `2h`.
+pub fn parse_time(text: &str) -> Result<Millis, String> {
+    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (number, unit) = text.split_at(digits);
+    let factor = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(format!("`{text}` is no time; write `30s`, `5m` or `2h`")),
+    };
+    number
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+        .map(Millis)
+        .ok_or_else(|| format!("`{text}` is no time; write `30s`, `5m` or `2h`"))
+}
+
+/// Reads dollars with up to nine decimals, as `0.25`.
+pub fn parse_cost(text: &str) -> Result<Nanodollars, String> {
+    let complaint = || format!("`{text}` is no amount of dollars; write `0.25`");
+    let (whole, fraction) = text
+        .trim_start_matches('$')
+        .split_once('.')
+        .unwrap_or((text.trim_start_matches('$'), ""));
+    let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());
+    if fraction.len() > 9 || !is_number(whole) || !is_number(fraction) || whole.is_empty() {
+        return Err(complaint());
+    }
+    let nanos: u64 = format!("{fraction:0<9}").parse().map_err(|_| complaint())?;
+    whole
+        .parse::<u64>()
+        .ok()
+        .and_then(|dollars| dollars.checked_mul(1_000_000_000)?.checked_add(nanos))
+        .map(Nanodollars)
+        .ok_or_else(complaint)
+}
+
+/// What a `fathom.toml` says. Everything may be left out.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// Data folder.
+    pub home: Option<PathBuf>,
+    /// `PROVIDER/NAME` of the main model.
+    pub model: Option<String>,
+    /// `PROVIDER/NAME` of the model of children and leaf calls.
+    pub sub_model: Option<String>,
+    /// Server of the main model.
+    pub base_url: Option<String>,
+    /// Variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// Header that carries the key.
+    pub api_key_header: Option<String>,
+    /// Calls in flight at once.
+    pub concurrency: Option<u32>,
+    /// File for signed heads, best on another disk.
+    pub heads: Option<PathBuf>,
+    /// Parts of the budget.
+    pub budget: BudgetPart,
+    /// The recursion policy.
+    pub recursion: Option<RecursionPolicy>,
+    /// Parameters of `direct`.
+    pub direct: Option<direct::Params>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    home: Option<PathBuf>,
+    model: Option<String>,
+    sub_model: Option<String>,
+    base_url: Option<String>,
+    api_key_env: Option<String>,
+    api_key_header: Option<String>,
+    concurrency: Option<Spanned<u32>>,
+    heads: Option<PathBuf>,
+    budget: BudgetTable,
+    recursion: Option<RecursionTable>,
+    direct: Option<direct::Params>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct BudgetTable {
+    tokens: Option<u64>,
+    calls: Option<u64>,
+    tools: Option<u64>,
+    time: Option<Spanned<String>>,
+    cost: Option<Spanned<f64>>,
+    episodes: Option<u64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct RecursionTable {
+    max_depth: Option<Spanned<u64>>,
+    max_children: Option<Spanned<u64>>,
+    max_total_episodes: Option<Spanned<u64>>,
+    allowed_child_types: Option<Vec<String>>,
+    forbidden_child_types: Option<Vec<String>>,
+    allowed_classes: Option<Vec<Class>>,
+    stop_conditions: StopTable,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct StopTable {
+    no_delta_children_max: Option<Spanned<u64>>,
+    same_error_max: Option<Spanned<u64>>,
+}
+
+/// Text with its file name, for complaints that point into it.
+struct Source<'a> {
+    file: &'a Path,
+    text: &'a str,
+}
+
+impl Source<'_> {
+    fn line(&self, span: &Range<usize>) -> usize {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        before.matches('\n').count() + 1
+    }
+
+    /// The key that stands on the line of `span`, or the table it lies in.
+    fn key(&self, span: &Range<usize>) -> Option<String> {
+        let line = self.text.lines().nth(self.line(span) - 1)?;
+        let key = line.split(['=', '#']).next()?.trim();
+        (!key.is_empty()).then(|| key.trim_matches(['[', ']', '"']).to_owned())
+    }
+
+    fn complaint(&self, span: Option<Range<usize>>, message: impl Into<String>) -> HostError {
+        HostError::ConfigSyntax {
+            file: self.file.to_owned(),
+            line: span.as_ref().map_or(1, |span| self.line(span)),
+            key: span.as_ref().and_then(|span| self.key(span)),
+            message: message.into(),
+        }
+    }
+
+    /// A number within its hard cap, in the width the policy has.
+    fn capped<T: TryFrom<u64>>(
+        &self,
+        key: &'static str,
+        value: Option<&Spanned<u64>>,
+        cap: T,
+        otherwise: T,
+    ) -> Result<T, HostError>
+    where
+        u64: From<T>,
+    {
+        let Some(value) = value else {
+            return Ok(otherwise);
+        };
+        let cap = u64::from(cap);
+        let over = || HostError::OverCap {
+            file: self.file.to_owned(),
+            line: self.line(&value.span()),
+            key,
+            value: *value.get_ref(),
+            cap,
+        };
+        if *value.get_ref() > cap {
+            return Err(over());
+        }
+        T::try_from(*value.get_ref()).map_err(|_| over())
+    }
+}
+
+impl Config {
+    /// Reads a file that must be there.
+    pub fn read(file: &Path) -> Result<Self, HostError> {
+        let text = std::fs::read_to_string(file).map_err(|source| HostError::ConfigUnreadable {
+            file: file.to_owned(),
+            source,
+        })?;
+        Self::parse(file, &text)
+    }
+
+    /// Reads the text of `file`.
+    pub fn parse(file: &Path, text: &str) -> Result<Self, HostError> {
+        let source = Source { file, text };
+        let read: File = toml::from_str(text)
+            .map_err(|error| source.complaint(error.span(), error.message()))?;
+        if let Some(concurrency) = &read.concurrency
+            && !(1..=CONCURRENCY_MAX).contains(concurrency.get_ref())
+        {
+            return Err(HostError::OverCap {
+                file: file.to_owned(),
+                line: source.line(&concurrency.span()),
+                key: "concurrency",
+                value: u64::from(*concurrency.get_ref()),
+                cap: u64::from(CONCURRENCY_MAX),
+            });
+        }
+        let mut budget = BudgetPart {
+            tokens: read.budget.tokens,
+            calls: read.budget.calls,
+            tools: read.budget.tools,
+            episodes: read.budget.episodes,
+            ..BudgetPart::default()
+        };
+        if let Some(time) = &read.budget.time {
+            let parsed = parse_time(time.get_ref());
+            budget.time = Some(parsed.map_err(|cause| source.complaint(Some(time.span()), cause))?);
+        }
+        if let Some(cost) = &read.budget.cost {
+            let parsed = parse_cost(&cost.get_ref().to_string());
+            budget.cost = Some(parsed.map_err(|cause| source.complaint(Some(cost.span()), cause))?);
+        }
+        Ok(Self {
+            home: read.home,
+            model: read.model,
+            sub_model: read.sub_model,
+            base_url: read.base_url,
+            api_key_env: read.api_key_env,
+            api_key_header: read.api_key_header,
+            concurrency: read.concurrency.map(Spanned::into_inner),
+            heads: read.heads,
+            budget,
+            recursion: read
+                .recursion
+                .map(|table| policy(&source, table))
+                .transpose()?,
+            direct: read.direct,
+        })
+    }
+}
+
+fn policy(source: &Source<'_>, table: RecursionTable) -> Result<RecursionPolicy, HostError> {
+    let mut policy = default_policy();
+    policy.max_depth = source.capped(
+        "max_depth",
+        table.max_depth.as_ref(),
+        cap::DEPTH_MAX,
+        policy.max_depth,
+    )?;
+    policy.max_children = source.capped(
+        "max_children",
+        table.max_children.as_ref(),
+        cap::CHILDREN_MAX,
+        policy.max_children,
+    )?;
+    policy.max_total_episodes = source.capped(
+        "max_total_episodes",
+        table.max_total_episodes.as_ref(),
+        cap::EPISODES_MAX,
+        policy.max_total_episodes,
+    )?;
+    let stops = &mut policy.stop_conditions;
+    stops.no_delta_children_max = source.capped(
+        "no_delta_children_max",
+        table.stop_conditions.no_delta_children_max.as_ref(),
+        cap::REPEATS_MAX,
+        stops.no_delta_children_max,
+    )?;
+    stops.same_error_max = source.capped(
+        "same_error_max",
+        table.stop_conditions.same_error_max.as_ref(),
+        cap::REPEATS_MAX,
+        stops.same_error_max,
+    )?;
+    if let Some(types) = table.allowed_child_types {
+        policy.allowed_child_types = types;
+    }
+    if let Some(types) = table.forbidden_child_types {
+        policy.forbidden_child_types = types;
+    }
+    if let Some(classes) = table.allowed_classes {
+        policy.allowed_classes = classes;
+    }
+    Ok(policy)
+}
+
+/// The recursion policy of `ask` when nothing else is said: an answer may be judged, and nothing more.
+pub fn default_policy() -> RecursionPolicy {
+    RecursionPolicy {
+        allowed_child_types: vec![direct::CRITIQUE.to_owned()],
+        ..RecursionPolicy::default()
+    }
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

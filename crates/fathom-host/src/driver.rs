@@ -1,0 +1,400 @@
+//! Drives one run: journals and folds what happens, carries out what follows, until it ends or is let go.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use fathom_core::effect::KillScope;
+use fathom_core::event::{Departure, EventKind, Signal};
+use fathom_core::id::{AskId, EpisodeId, RunId};
+use fathom_core::ledger::Ledger;
+use fathom_core::model::{Exactness, Measured, ModelRole, Price, Request};
+use fathom_core::outcome::EpisodeResult;
+use fathom_core::run::Run;
+use fathom_core::step::{Position, Step, Wait};
+use fathom_core::stop::Refusal;
+use fathom_core::unit::Timestamp;
+use fathom_models::{Limiter, Model};
+use fathom_store::{Durability, Journal, RunLock, SignalId, StoreError};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::MissedTickBehavior;
+
+use crate::calls::{Call, CallKey, UnderWay, never_sent};
+use crate::clock::{Clock, until};
+use crate::effects::{Asker, Passage};
+use crate::error::HostError;
+use crate::recorder::Recorder;
+use crate::story::Story;
+
+/// How often the driver looks for signals of other processes and shows how far the run is.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Events that may wait for the driver.
+pub(crate) const INBOX_MAX: usize = 1024;
+
+/// Something that happened to an episode.
+pub(crate) struct Input {
+    pub(crate) episode: EpisodeId,
+    pub(crate) kind: EventKind,
+}
+
+/// How a run came back.
+#[derive(Debug)]
+pub enum RunEnd {
+    /// It is over, and that is durable.
+    Finished(Box<EpisodeResult>),
+    /// Nothing moves until a person acts; it can be resumed.
+    Waiting(Wait),
+    /// It was interrupted; it can be resumed.
+    Interrupted,
+    /// The host could not go on; what was durable is kept and can be resumed.
+    Failed(HostError),
+}
+
+/// The two models of a run.
+pub(crate) struct RunModels {
+    pub(crate) main: Arc<dyn Model>,
+    pub(crate) sub: Arc<dyn Model>,
+}
+
+impl RunModels {
+    fn get(&self, role: ModelRole) -> &Arc<dyn Model> {
+        match role {
+            ModelRole::Main => &self.main,
+            ModelRole::Sub => &self.sub,
+        }
+    }
+}
+
+pub(crate) struct Driver {
+    pub(crate) id: RunId,
+    pub(crate) run: Run<Ledger>,
+    pub(crate) recorder: Recorder,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) models: RunModels,
+    pub(crate) limiter: Arc<Limiter>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) passage: Passage,
+    pub(crate) interrupt: Arc<Notify>,
+    pub(crate) shown: watch::Sender<Story>,
+    /// Held as long as the run is owned.
+    pub(crate) lock: RunLock,
+    pub(crate) events: mpsc::Sender<Input>,
+    pub(crate) inbox: mpsc::Receiver<Input>,
+    pub(crate) state: DriverState,
+}
+
+/// What the driver keeps between two events.
+#[derive(Default)]
+pub(crate) struct DriverState {
+    calls: BTreeMap<CallKey, UnderWay>,
+    timers: BTreeSet<(Timestamp, EpisodeId)>,
+    signals_seen: SignalId,
+    kills: Vec<KillScope>,
+    has_news: bool,
+}
+
+impl Driver {
+    /// Drives the run from its first steps to its end.
+    pub(crate) async fn drive(mut self, first: Vec<Step>) -> RunEnd {
+        let end = self.work(first).await;
+        for (_, call) in std::mem::take(&mut self.state.calls) {
+            call.abort(&CallKey {
+                episode: EpisodeId::root(),
+                ask: AskId::default(),
+                attempt: 0,
+            });
+        }
+        let end = match end {
+            Ok(end) => self.leave(end).await.unwrap_or_else(RunEnd::Failed),
+            Err(error) => RunEnd::Failed(error),
+        };
+        self.shown.send_replace(self.recorder.story.clone());
+        drop(self.lock);
+        end
+    }
+
+    async fn work(&mut self, first: Vec<Step>) -> Result<RunEnd, HostError> {
+        let mut durable = self.recorder.log().durability();
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut steps = VecDeque::from(first);
+        // What was said while nobody owned the run comes before anything is sent.
+        self.look(&mut steps)?;
+        loop {
+            while let Some(step) = steps.pop_front() {
+                if let Some(end) = self.take(step, &mut steps) {
+                    return Ok(end);
+                }
+            }
+            if let Some(failure) = &self.recorder.failure {
+                return Err(failure.clone().into());
+            }
+            // Asked for here, not when the step came: a signal may have moved things on meanwhile.
+            if let Some(wait) = self.run.waiting().filter(|_| !self.run.awaits_log()) {
+                return Ok(RunEnd::Waiting(wait));
+            }
+            let timer = self.state.timers.first().map(|(at, _)| *at);
+            tokio::select! {
+                biased;
+                changed = durable.changed() => {
+                    if changed.is_err() {
+                        return Err(StoreError::Closed.into());
+                    }
+                    let upto = match &*durable.borrow_and_update() {
+                        Durability::Upto(upto) => *upto,
+                        Durability::Failed { reason, .. } => return Err(reason.clone().into()),
+                    };
+                    steps.extend(self.run.durable(Position(upto.0)));
+                }
+                () = self.interrupt.notified() => return Ok(RunEnd::Interrupted),
+                Some(input) = self.inbox.recv() => {
+                    self.deliver(input, &mut steps);
+                }
+                () = wait_for(&*self.clock, timer), if timer.is_some() => self.tick(&mut steps),
+                _ = look.tick() => self.look(&mut steps)?,
+            }
+        }
+    }
+
+    fn deliver(&mut self, input: Input, steps: &mut VecDeque<Step>) {
+        let Input { episode, kind } = input;
+        if let EventKind::ModelReplied { ask, attempt, .. } = &kind {
+            let key = CallKey {
+                episode: episode.clone(),
+                ask: *ask,
+                attempt: *attempt,
+            };
+            self.state.calls.remove(&key);
+        }
+        let at = self.clock.now();
+        steps.extend(self.run.deliver(&mut self.recorder, at, episode, kind));
+        self.state.has_news = true;
+    }
+
+    fn tick(&mut self, steps: &mut VecDeque<Step>) {
+        let now = self.clock.now();
+        while let Some((at, episode)) = self.state.timers.pop_first() {
+            if at > now {
+                self.state.timers.insert((at, episode));
+                break;
+            }
+            let kind = EventKind::Tick;
+            self.deliver(Input { episode, kind }, steps);
+        }
+    }
+
+    /// Looks for words of other processes, and shows how far the run is.
+    fn look(&mut self, steps: &mut VecDeque<Step>) -> Result<(), HostError> {
+        let kills: Vec<KillScope> = self.journal.kills()?.into_iter().map(|k| k.scope).collect();
+        if kills != self.state.kills {
+            let before = std::mem::replace(&mut self.state.kills, kills);
+            let kills = self.state.kills.clone();
+            let thrown = kills.iter().filter(|scope| !before.contains(scope));
+            let lifted = before.iter().filter(|scope| !kills.contains(scope));
+            let signals = thrown
+                .map(|scope| Signal::Kill {
+                    scope: scope.clone(),
+                })
+                .chain(lifted.map(|scope| Signal::Lift {
+                    scope: scope.clone(),
+                }));
+            for signal in signals {
+                let at = self.clock.now();
+                steps.extend(self.run.signal(&mut self.recorder, at, &signal));
+            }
+        }
+        for posted in self.journal.signals(self.id, self.state.signals_seen)? {
+            self.state.signals_seen = posted.id;
+            self.recorder.settles.push(posted.id);
+            let at = self.clock.now();
+            steps.extend(self.run.signal(&mut self.recorder, at, &posted.signal));
+            self.state.has_news = true;
+        }
+        if self.state.has_news && self.shown.receiver_count() > 0 {
+            self.state.has_news = false;
+            self.shown.send_replace(self.recorder.story.clone());
+        }
+        Ok(())
+    }
+
+    /// Carries out a step. A run that ends says so.
+    fn take(&mut self, step: Step, steps: &mut VecDeque<Step>) -> Option<RunEnd> {
+        match step {
+            Step::Measure {
+                episode,
+                ask,
+                model,
+                request,
+            } => {
+                let measured = self
+                    .models
+                    .get(model)
+                    .measure(&request)
+                    .unwrap_or_else(|_| upper_bound(&request));
+                let kind = EventKind::Measured { ask, measured };
+                self.deliver(Input { episode, kind }, steps);
+            }
+            Step::Call {
+                episode,
+                ask,
+                attempt,
+                model,
+                request,
+                not_before,
+            } => self.call(
+                CallKey {
+                    episode,
+                    ask,
+                    attempt,
+                },
+                model,
+                request,
+                not_before,
+            ),
+            Step::Cancel {
+                episode,
+                ask,
+                attempt,
+            } => {
+                let key = CallKey {
+                    episode,
+                    ask,
+                    attempt,
+                };
+                let answer = match self.state.calls.remove(&key) {
+                    Some(call) => call.abort(&key),
+                    None => never_sent(&key),
+                };
+                self.deliver(answer, steps);
+            }
+            Step::Timer { episode, at } => {
+                self.state.timers.retain(|(_, waiting)| *waiting != episode);
+                self.state.timers.insert((at, episode));
+            }
+            Step::Decide { .. } | Step::Attempt { .. } | Step::Reconcile { .. } => {
+                self.effect(step);
+            }
+            Step::Host { episode, ask, .. } => {
+                let reason = Refusal::Unavailable {
+                    what: "sandbox, summariser or domain store".to_owned(),
+                };
+                let kind = EventKind::Refused { ask, reason };
+                self.deliver(Input { episode, kind }, steps);
+            }
+            Step::Emit { episode, block } => {
+                tracing::info!(%episode, channel = block.channel, "emitted a block");
+            }
+            Step::Waiting(_) => {}
+            Step::Finished(result) => return Some(RunEnd::Finished(result)),
+        }
+        None
+    }
+
+    fn call(
+        &mut self,
+        key: CallKey,
+        model: ModelRole,
+        request: Request,
+        not_before: Option<Timestamp>,
+    ) {
+        let call = Call {
+            key: key.clone(),
+            model: Arc::clone(self.models.get(model)),
+            limiter: Arc::clone(&self.limiter),
+            clock: Arc::clone(&self.clock),
+            request,
+            not_before,
+            events: self.events.clone(),
+        };
+        self.state.calls.insert(key, call.start());
+    }
+
+    /// Takes an effect to the port and brings the answer back as an event. A store that fails meanwhile stops
+    /// the driver by itself, so its error needs no event.
+    fn effect(&self, step: Step) {
+        let passage = self.passage.clone();
+        let events = self.events.clone();
+        let (run, at) = (self.id, self.clock.now());
+        let asker = move |episode: &EpisodeId, ask: AskId| Asker {
+            run,
+            episode: episode.clone(),
+            ask,
+            at,
+        };
+        tokio::spawn(async move {
+            let (episode, kind) = match step {
+                Step::Decide {
+                    episode,
+                    ask,
+                    effect,
+                } => {
+                    let decision = passage.decide(&effect, asker(&episode, ask)).await?;
+                    (episode, EventKind::EffectDecided { ask, decision })
+                }
+                Step::Attempt {
+                    episode,
+                    ask,
+                    effect,
+                } => {
+                    let outcome = passage.attempt(&effect, asker(&episode, ask)).await?;
+                    (episode, EventKind::EffectSettled { ask, outcome })
+                }
+                Step::Reconcile {
+                    episode,
+                    ask,
+                    effect,
+                } => {
+                    let outcome = passage.reconcile(&effect).await;
+                    (episode, EventKind::EffectSettled { ask, outcome })
+                }
+                _ => return Ok::<(), StoreError>(()),
+            };
+            let _ = events.send(Input { episode, kind }).await;
+            Ok(())
+        });
+    }
+
+    /// Leaves the run so that the next owner finds everything.
+    async fn leave(&mut self, end: RunEnd) -> Result<RunEnd, HostError> {
+        let why = match &end {
+            RunEnd::Finished(_) => return Ok(end),
+            RunEnd::Waiting(Wait::Approval) => Departure::AwaitingApproval,
+            RunEnd::Waiting(Wait::Outage(_)) => Departure::Outage,
+            RunEnd::Interrupted | RunEnd::Failed(_) => Departure::Interrupted,
+        };
+        self.run.release(&mut self.recorder, self.clock.now(), why);
+        if let Some(failure) = &self.recorder.failure {
+            return Err(failure.clone().into());
+        }
+        let last = fathom_store::Position(self.recorder.last.0);
+        self.recorder.log().durable(last).await?;
+        Ok(end)
+    }
+}
+
+/// A bound that holds for any tokenizer: no token is shorter than a byte.
+fn upper_bound(request: &Request) -> Measured {
+    const TEMPLATE_TOKENS: u64 = 16;
+    let bytes = |text: &str| text.len() as u64;
+    let messages = request.messages.iter();
+    let input_tokens = messages
+        .map(|message| bytes(message.text.as_str()) + TEMPLATE_TOKENS)
+        .sum();
+    Measured {
+        input_tokens,
+        exactness: Exactness::UpperBound,
+        window_tokens: None,
+        price: Price::default(),
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the driver waits for its timers here, beside everything else it waits for"
+)]
+async fn wait_for(clock: &dyn Clock, at: Option<Timestamp>) {
+    if let Some(at) = at {
+        tokio::time::sleep(until(clock, at)).await;
+    }
+}

@@ -1,0 +1,160 @@
+//! What can go wrong between a command and a run.
+
+use std::io;
+use std::path::PathBuf;
+
+use fathom_core::id::RunId;
+use fathom_core::program::ProgramError;
+use fathom_models::ModelsError;
+use fathom_store::StoreError;
+
+use crate::story::Place;
+
+/// Everything the host can fail with.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The configuration file cannot be read.
+    #[error("cannot read `{}`", file.display())]
+    ConfigUnreadable {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The configuration file says something that it cannot mean.
+    #[error("{}:{line}:{} {message}", file.display(), key.as_ref().map(|key| format!(" `{key}`:")).unwrap_or_default())]
+    ConfigSyntax {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from one.
+        line: usize,
+        /// The key on that line.
+        key: Option<String>,
+        /// What is wrong.
+        message: String,
+    },
+    /// A configured value is above its hard cap.
+    #[error("{}:{line}: `{key}` is {value}, the hard cap is {cap}", file.display())]
+    OverCap {
+        /// The file.
+        file: PathBuf,
+        /// The line, counted from one.
+        line: usize,
+        /// The key.
+        key: &'static str,
+        /// What was asked for.
+        value: u64,
+        /// The most there may be.
+        cap: u64,
+    },
+    /// The program cannot be made.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A model cannot be used.
+    #[error(transparent)]
+    Models(#[from] ModelsError),
+    /// No run has such an id.
+    #[error("there is no run `{prefix}`")]
+    NoSuchRun {
+        /// What was asked for.
+        prefix: String,
+    },
+    /// More than one run has such an id.
+    #[error("`{prefix}` fits {count} runs")]
+    AmbiguousRun {
+        /// What was asked for.
+        prefix: String,
+        /// How many fit.
+        count: usize,
+    },
+    /// Another process works on the run.
+    #[error("another process works on run `{run}`")]
+    Owned {
+        /// The run.
+        run: RunId,
+    },
+    /// The run is over.
+    #[error("run `{run}` is finished")]
+    Finished {
+        /// The run.
+        run: RunId,
+    },
+    /// There is no such record.
+    #[error("run `{run}` has no record {}:{}", place.episode, place.seq)]
+    NoSuchPlace {
+        /// The run.
+        run: RunId,
+        /// The place.
+        place: Place,
+    },
+    /// The run's content is gone, so it cannot be folded.
+    #[error("the content of run `{run}` was shredded")]
+    Shredded {
+        /// The run.
+        run: RunId,
+    },
+    /// A fold of the journal does not give what the journal says.
+    #[error("run `{run}` does not replay: {count} records differ")]
+    Differs {
+        /// The run.
+        run: RunId,
+        /// How many.
+        count: usize,
+    },
+}
+
+impl HostError {
+    /// The error's code, as its page in `docs/errors` is called.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::ConfigUnreadable { .. } => "F0110",
+            Self::ConfigSyntax { .. } => "F0111",
+            Self::OverCap { .. } => "F0112",
+            Self::Program(_) => "F0113",
+            Self::Store(error) => error.code(),
+            Self::Models(error) => error.code(),
+            Self::NoSuchRun { .. } => "F0401",
+            Self::AmbiguousRun { .. } => "F0402",
+            Self::Owned { .. } => "F0403",
+            Self::Finished { .. } => "F0404",
+            Self::NoSuchPlace { .. } => "F0405",
+            Self::Shredded { .. } => "F0406",
+            Self::Differs { .. } => "F0407",
+        }
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::ConfigUnreadable { .. } => {
+                "check the path and its permissions, or leave out `--config`".into()
+            }
+            Self::ConfigSyntax { .. } => "see the keys of `fathom.toml` in the README".into(),
+            Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
+            Self::Program(_) => "the programs of this build are: direct".into(),
+            Self::Store(error) => error.hint(),
+            Self::Models(error) => error.hint(),
+            Self::NoSuchRun { .. } => "`fathom runs` lists them; check `--home`".into(),
+            Self::AmbiguousRun { .. } => "give more characters of the id".into(),
+            Self::Owned { run } => {
+                format!("wait for it, or stop it with `fathom cancel {run}`")
+            }
+            Self::Finished { run } => {
+                format!(
+                    "`fathom show {run}` shows it, `fathom fork {run} --at SEQ` goes on from a record"
+                )
+            }
+            Self::NoSuchPlace { run, .. } => format!("`fathom show {run} -v` lists the records"),
+            Self::Shredded { .. } => {
+                "its chain can still be verified; what it said cannot be had again".into()
+            }
+            Self::Differs { run, .. } => {
+                format!("`fathom verify {run}` tells whether the journal was changed")
+            }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! The composition root and the embedded host that drives runs.
+//!
+//! [`Runtime`] opens a home folder; [`Runtime::start`] begins a run and hands back a [`RunHandle`]. The driver
+//! behind it journals each event, folds it, and carries out what follows.
+
+mod calls;
+pub mod clock;
+pub mod config;
+mod doctor;
+mod driver;
+pub mod effects;
+pub mod error;
+mod fork;
+mod reading;
+mod recorder;
+mod runtime;
+pub mod story;
+
+pub use doctor::Health;
+pub use driver::RunEnd;
+pub use error::HostError;
+pub use reading::Replay;
+pub use runtime::{NewRun, Options, RunHandle, Runtime};

@@ -1,0 +1,451 @@
+//! The runtime: a home folder, its journal, and the runs that this process works on.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fathom_core::amounts::Budget;
+use fathom_core::contract::{Contract, Role};
+use fathom_core::event::{Origin, ProgramSpec, Record, Signal, Started};
+use fathom_core::id::{EpisodeId, Epoch, RunId};
+use fathom_core::model::{ModelRole, Models};
+use fathom_core::program::Programs;
+use fathom_core::programs::BuiltIn;
+use fathom_core::run::Run;
+use fathom_core::step::{Log, Step};
+use fathom_core::text::Text;
+use fathom_models::Limiter;
+use fathom_store::{Home, Journal, RunFilter, RunInfo, RunLock, RunQuery, Scope, Verification};
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use crate::clock::{Clock, SystemClock};
+use crate::config::CONCURRENCY;
+use crate::driver::{Driver, DriverState, INBOX_MAX, RunEnd, RunModels};
+use crate::effects::{EffectPort, NoEffects, Passage};
+use crate::error::HostError;
+use crate::fork;
+use crate::reading::{Reading, Replay};
+use crate::recorder::Recorder;
+use crate::story::{Place, Story};
+
+/// What a runtime is opened with.
+#[derive(Clone)]
+pub struct Options {
+    /// The home folder.
+    pub home: PathBuf,
+    /// File for signed heads; in the home folder when not said.
+    pub heads: Option<PathBuf>,
+    /// Looks up an environment variable, for API keys.
+    pub read_env: fn(&str) -> Option<String>,
+    /// Calls of one run in flight at once.
+    pub concurrency: u32,
+    /// Makes programs.
+    pub programs: Arc<dyn Programs>,
+    /// The door to the outside.
+    pub effects: Arc<dyn EffectPort>,
+    /// Tells the time.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl Options {
+    /// The usual choices for a home folder.
+    pub fn new(home: PathBuf, read_env: fn(&str) -> Option<String>) -> Self {
+        Self {
+            home,
+            heads: None,
+            read_env,
+            concurrency: CONCURRENCY,
+            programs: Arc::new(BuiltIn),
+            effects: Arc::new(NoEffects),
+            clock: Arc::new(SystemClock::new()),
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("home", &self.home)
+            .field("heads", &self.heads)
+            .field("concurrency", &self.concurrency)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a new run is to do.
+#[derive(Clone, Debug)]
+pub struct NewRun {
+    /// What it is to reach.
+    pub goal: Text,
+    /// How.
+    pub program: ProgramSpec,
+    /// What it may do.
+    pub contract: Contract,
+    /// What it may use.
+    pub budget: Budget,
+    /// Its models.
+    pub models: Models,
+}
+
+/// A run that this process works on.
+pub struct RunHandle {
+    run: RunId,
+    interrupt: Arc<Notify>,
+    shown: watch::Receiver<Story>,
+    driver: JoinHandle<RunEnd>,
+}
+
+impl RunHandle {
+    /// The run.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// Lets go of the run; it can be resumed.
+    pub fn interrupt(&self) {
+        self.interrupt.notify_one();
+    }
+
+    /// Something to interrupt the run with while its end is awaited.
+    pub fn interrupter(&self) -> Arc<Notify> {
+        Arc::clone(&self.interrupt)
+    }
+
+    /// How far it is, some twenty times a second.
+    pub fn watch(&self) -> watch::Receiver<Story> {
+        self.shown.clone()
+    }
+
+    /// Waits until it ends or is let go.
+    pub async fn end(self) -> RunEnd {
+        match self.driver.await {
+            Ok(end) => end,
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(_) => RunEnd::Interrupted,
+            },
+        }
+    }
+}
+
+/// A home folder, its journal, and what is needed to work on its runs. Clones share all of it.
+#[derive(Clone)]
+pub struct Runtime {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    options: Options,
+    home: Home,
+    journal: Arc<dyn Journal>,
+}
+
+impl Runtime {
+    /// Opens a home folder, making it when it is not there.
+    pub fn open(options: Options) -> Result<Self, HostError> {
+        let mut home = Home::open(&options.home)?;
+        if let Some(heads) = &options.heads {
+            home = home.with_heads(heads);
+        }
+        let journal = Arc::new(home.open_journal()?);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                options,
+                home,
+                journal,
+            }),
+        })
+    }
+
+    /// The home folder.
+    pub fn home(&self) -> &Home {
+        &self.inner.home
+    }
+
+    pub(crate) fn read_env(&self) -> fn(&str) -> Option<String> {
+        self.inner.options.read_env
+    }
+
+    fn now(&self) -> fathom_core::unit::Timestamp {
+        self.inner.options.clock.now()
+    }
+
+    /// Begins a run.
+    pub fn start(&self, new: NewRun) -> Result<RunHandle, HostError> {
+        // A program that cannot be made is a mistake of the caller's, better told before anything is written.
+        self.inner.options.programs.build(&new.program)?;
+        let started = Started {
+            goal: new.goal,
+            role: Role::Orchestrator,
+            program: new.program,
+            contract: new.contract,
+            budget: new.budget,
+            depth: 0,
+            model: ModelRole::Main,
+            models: new.models,
+            origin: Origin::Asked,
+        };
+        let models = self.connect(&started.models)?;
+        let (run, lock, epoch) = self.create(&started)?;
+        let recorder = self.recorder(run, epoch)?;
+        let tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
+        Ok(
+            self.drive(run, lock, tree, recorder, models, |tree, log, at| {
+                tree.start(log, at, started)
+            }),
+        )
+    }
+
+    /// Takes over an unfinished run that nobody works on.
+    pub fn resume(&self, run: RunId) -> Result<RunHandle, HostError> {
+        let info = self.info(run)?;
+        if info.state.is_finished() {
+            return Err(HostError::Finished { run });
+        }
+        let lock = self.lock(run)?;
+        let reading = self.read(run)?;
+        let started = reading.started().ok_or(HostError::NoSuchRun {
+            prefix: run.to_string(),
+        })?;
+        let models = self.connect(&started.models)?;
+        let epoch = self.inner.journal.acquire(run)?;
+        let tree = reading.refold_exactly(epoch, &self.inner.options.programs)?;
+        if tree.result().is_some() {
+            return Err(HostError::Finished { run });
+        }
+        let story = reading.story();
+        let recorder = self.recorder(run, epoch)?.continuing(reading.chains, story);
+        Ok(
+            self.drive(run, lock, tree, recorder, models, |tree, log, at| {
+                tree.resume(log, at)
+            }),
+        )
+    }
+
+    /// Begins a run that goes on from a record of another.
+    pub fn fork(&self, run: RunId, at: &Place) -> Result<RunHandle, HostError> {
+        let reading = self.read(run)?;
+        if !reading.is_open {
+            return Err(HostError::Shredded { run });
+        }
+        let started = reading.started().cloned().ok_or(HostError::NoSuchPlace {
+            run,
+            place: at.clone(),
+        })?;
+        let models = self.connect(&started.models)?;
+        let taken = fork::taken_over(reading, at)?;
+        let (fork, lock, epoch) = self.create(&started)?;
+        let mut recorder = self.recorder(fork, epoch)?;
+        let mut tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
+        for mut read in taken {
+            read.record.epoch = epoch;
+            let appended = recorder.append(&read.episode, read.record.clone());
+            let differs = tree.refold(&read.episode, &read.record, appended.head);
+            if differs.is_some() {
+                return Err(HostError::Differs { run, count: 1 });
+            }
+        }
+        Ok(
+            self.drive(fork, lock, tree, recorder, models, |tree, log, at| {
+                tree.resume(log, at)
+            }),
+        )
+    }
+
+    /// Unfinished runs that nobody works on.
+    pub fn unfinished(&self) -> Result<Vec<RunId>, HostError> {
+        let query = RunQuery {
+            limit: RunQuery::LIMIT_MAX,
+            filter: RunFilter::Unfinished,
+        };
+        let runs = self.inner.journal.list_runs(&query)?;
+        // One that was killed before its first record was durable has nothing to go on with.
+        let begun = runs.into_iter().filter(|info| info.events > 0);
+        let runs = begun.map(|info| info.run);
+        Ok(runs.filter(|run| !self.is_owned(*run)).collect())
+    }
+
+    /// Whether a process works on the run.
+    pub fn is_owned(&self, run: RunId) -> bool {
+        !matches!(self.inner.home.lock_run(run), Ok(Some(_)))
+    }
+
+    /// Folds a run's journal again and compares.
+    pub fn replay(&self, run: RunId) -> Result<Replay, HostError> {
+        let reading = self.read(run)?;
+        let (_, differences) = reading.refold(Epoch(0), &self.inner.options.programs)?;
+        Ok(Replay {
+            events: reading.records.len() as u64,
+            differences,
+            model_calls: 0,
+        })
+    }
+
+    /// A run as people look at it.
+    pub fn story(&self, run: RunId) -> Result<Story, HostError> {
+        Ok(self.read(run)?.story())
+    }
+
+    /// A run's records, opened as far as its key is there.
+    pub fn records(&self, run: RunId) -> Result<Vec<(EpisodeId, Record)>, HostError> {
+        let records = self.read(run)?.records.into_iter();
+        Ok(records.map(|read| (read.episode, read.record)).collect())
+    }
+
+    /// Runs, newest first.
+    pub fn runs(&self, limit: usize) -> Result<Vec<RunInfo>, HostError> {
+        Ok(self.inner.journal.list_runs(&RunQuery::newest(limit))?)
+    }
+
+    /// What the list of runs knows of one.
+    pub fn info(&self, run: RunId) -> Result<RunInfo, HostError> {
+        let info = self.inner.journal.run_info(run)?;
+        info.ok_or_else(|| HostError::NoSuchRun {
+            prefix: run.to_string(),
+        })
+    }
+
+    /// Checks chains, signed heads and blobs of one run or of all.
+    pub fn verify(&self, run: Option<RunId>) -> Result<Verification, HostError> {
+        let scope = run.map_or(Scope::All, Scope::Run);
+        Ok(self.inner.home.verify(&*self.inner.journal, scope)?)
+    }
+
+    /// Leaves a signal for whoever works on the run.
+    pub fn signal(&self, run: RunId, signal: &Signal) -> Result<(), HostError> {
+        self.inner.journal.post_signal(run, signal)?;
+        Ok(())
+    }
+
+    /// Asks for the end of a run. Its owner hears it at once; a run without one is taken over to end it.
+    pub fn cancel(&self, run: RunId) -> Result<Option<RunHandle>, HostError> {
+        if self.info(run)?.state.is_finished() {
+            return Err(HostError::Finished { run });
+        }
+        self.signal(run, &Signal::Cancel)?;
+        match self.resume(run) {
+            Ok(handle) => Ok(Some(handle)),
+            Err(HostError::Owned { .. }) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Destroys the key of a run's content. Its chain stays and can be verified.
+    pub fn shred(&self, run: RunId) -> Result<(), HostError> {
+        self.info(run)?;
+        self.inner.home.shred(run)?;
+        Ok(())
+    }
+
+    /// The run whose id is, or begins with, `prefix`.
+    pub fn find(&self, prefix: &str) -> Result<RunId, HostError> {
+        let query = RunQuery {
+            limit: RunQuery::LIMIT_MAX,
+            filter: RunFilter::IdStartsWith(prefix.to_owned()),
+        };
+        let found = self.inner.journal.list_runs(&query)?;
+        match found.as_slice() {
+            [one] => Ok(one.run),
+            [] => Err(HostError::NoSuchRun {
+                prefix: prefix.to_owned(),
+            }),
+            more => Err(HostError::AmbiguousRun {
+                prefix: prefix.to_owned(),
+                count: more.len(),
+            }),
+        }
+    }
+
+    fn read(&self, run: RunId) -> Result<Reading, HostError> {
+        self.info(run)?;
+        Reading::of(&*self.inner.journal, &self.inner.home, run)
+    }
+
+    fn lock(&self, run: RunId) -> Result<RunLock, HostError> {
+        let lock = self.inner.home.lock_run(run)?;
+        lock.ok_or(HostError::Owned { run })
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the host is where the ids of runs are drawn"
+    )]
+    fn create(&self, started: &Started) -> Result<(RunId, RunLock, Epoch), HostError> {
+        let run = RunId::new(Uuid::now_v7());
+        let lock = self.lock(run)?;
+        self.inner.home.keys().create_run_key(run)?;
+        let epoch = self.inner.journal.create_run(&fathom_store::NewRun {
+            run,
+            program: started.program.name.clone(),
+            model: started.models.main.id.clone(),
+            created_at: self.now(),
+        })?;
+        Ok((run, lock, epoch))
+    }
+
+    fn recorder(&self, run: RunId, epoch: Epoch) -> Result<Recorder, HostError> {
+        let sealer = self.inner.home.keys().sealer(run)?;
+        let sealer = sealer.ok_or(HostError::Shredded { run })?;
+        let log = self.inner.journal.open_log(run, epoch)?;
+        Ok(Recorder::new(run, sealer, log))
+    }
+
+    fn connect(&self, models: &Models) -> Result<RunModels, HostError> {
+        let read_env = self.inner.options.read_env;
+        let main = fathom_models::connect(&models.main, read_env)?;
+        let sub = if models.sub == models.main {
+            Arc::clone(&main)
+        } else {
+            fathom_models::connect(&models.sub, read_env)?
+        };
+        Ok(RunModels { main, sub })
+    }
+
+    fn drive(
+        &self,
+        run: RunId,
+        lock: RunLock,
+        mut tree: Run,
+        mut recorder: Recorder,
+        models: RunModels,
+        begin: impl FnOnce(&mut Run, &mut Recorder, fathom_core::unit::Timestamp) -> Vec<Step>,
+    ) -> RunHandle {
+        let Options {
+            concurrency,
+            effects,
+            clock,
+            ..
+        } = &self.inner.options;
+        let first = begin(&mut tree, &mut recorder, clock.now());
+        let (events, inbox) = mpsc::channel(INBOX_MAX);
+        let (shown, watch) = watch::channel(recorder.story.clone());
+        let interrupt = Arc::new(Notify::new());
+        let driver = Driver {
+            id: run,
+            run: tree,
+            recorder,
+            journal: Arc::clone(&self.inner.journal),
+            models,
+            limiter: Arc::new(Limiter::new(*concurrency as usize)),
+            clock: Arc::clone(clock),
+            passage: Passage {
+                journal: Arc::clone(&self.inner.journal),
+                port: Arc::clone(effects),
+            },
+            interrupt: Arc::clone(&interrupt),
+            shown,
+            lock,
+            events,
+            inbox,
+            state: DriverState::default(),
+        };
+        RunHandle {
+            run,
+            interrupt,
+            shown: watch,
+            driver: tokio::spawn(driver.drive(first)),
+        }
+    }
+}

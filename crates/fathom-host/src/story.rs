@@ -1,0 +1,375 @@
+//! A run as people look at it: a fold over the same records, for the live tree, `show` and `stats`.
+
+use std::collections::BTreeMap;
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::command::{Awaited, Command};
+use fathom_core::event::{CallOutcome, Departure, Event, EventKind, Origin, Record, Started};
+use fathom_core::failure::FailureKind;
+use fathom_core::id::{AskId, EpisodeId, Seq};
+use fathom_core::model::{Measured, ModelRole};
+use fathom_core::outcome::{EpisodeResult, Status};
+use fathom_core::stop::Refusal;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Timestamp};
+
+/// Longest tail of a stream that is kept for looking at.
+const LAST_WORDS_CHARS_MAX: usize = 120;
+
+/// What an episode is doing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It thinks.
+    Working,
+    /// It waits for calls.
+    Calling {
+        /// How many.
+        calls: usize,
+    },
+    /// It waits before it tries a call again.
+    Retrying {
+        /// Until when.
+        at: Timestamp,
+        /// The attempt to come.
+        attempt: u16,
+        /// What went wrong.
+        kind: FailureKind,
+    },
+    /// It waits for children.
+    Children {
+        /// How many.
+        children: usize,
+    },
+    /// It waits for a person's decision.
+    AwaitingApproval,
+    /// It waits until a model can be reached again.
+    Outage {
+        /// What went wrong.
+        failure: String,
+    },
+    /// Nobody owns it.
+    Released(Departure),
+    /// It is over.
+    Finished(Status),
+}
+
+/// One episode of a story.
+#[derive(Clone, Debug)]
+pub struct Chapter {
+    /// What it was started with.
+    pub started: Started,
+    /// When it began.
+    pub began: Timestamp,
+    /// When it was last heard of.
+    pub last: Timestamp,
+    /// What it is doing.
+    pub state: State,
+    /// What it and its finished children have used.
+    pub spent: Amounts,
+    /// Tail of what its model is saying.
+    pub last_words: String,
+    /// What it left.
+    pub result: Option<EpisodeResult>,
+    /// Records in its chain.
+    pub records: u64,
+    /// Model calls that were answered, with the time they took.
+    pub latencies: Vec<Millis>,
+    /// Attempts beyond the first.
+    pub retries: u32,
+    /// Asks that were refused.
+    pub refusals: Vec<(AskId, Refusal)>,
+    /// Calls that used more than was reserved.
+    pub overruns: u32,
+    /// Owners after the first.
+    pub resumes: u32,
+    measured: BTreeMap<AskId, Measured>,
+    in_flight: BTreeMap<AskId, Amounts>,
+    children: usize,
+    retrying: Option<FailureKind>,
+}
+
+impl Chapter {
+    fn new(started: &Started, at: Timestamp) -> Self {
+        Self {
+            started: started.clone(),
+            began: at,
+            last: at,
+            state: State::Working,
+            spent: Amounts {
+                episodes: 1,
+                ..Amounts::ZERO
+            },
+            last_words: String::new(),
+            result: None,
+            records: 0,
+            latencies: Vec::new(),
+            retries: 0,
+            refusals: Vec::new(),
+            overruns: 0,
+            resumes: 0,
+            measured: BTreeMap::new(),
+            in_flight: BTreeMap::new(),
+            children: 0,
+            retrying: None,
+        }
+    }
+
+    /// Its budget.
+    pub fn budget(&self) -> Budget {
+        self.started.budget
+    }
+
+    /// The kind of child it is, or the program of a root.
+    pub fn label(&self) -> &str {
+        match &self.started.origin {
+            Origin::Spawned { child_type, .. } => child_type,
+            Origin::Asked | Origin::Forked { .. } => &self.started.program.name,
+        }
+    }
+
+    /// The model it speaks to.
+    pub fn model(&self) -> &str {
+        match self.started.model {
+            ModelRole::Main => &self.started.models.main.id,
+            ModelRole::Sub => &self.started.models.sub.id,
+        }
+    }
+
+    fn on_event(&mut self, event: &Event) {
+        self.last = event.at;
+        self.records += 1;
+        match &event.kind {
+            EventKind::Measured { ask, measured } => {
+                self.measured.insert(*ask, *measured);
+            }
+            EventKind::ModelDelta { text, .. } => self.hear(text),
+            EventKind::ModelReplied { ask, outcome, .. } => self.on_replied(*ask, outcome),
+            EventKind::ChildFinished { result, .. } => {
+                self.children = self.children.saturating_sub(1);
+                self.spent = self.spent.plus(result.budget.spent);
+            }
+            EventKind::Resumed => {
+                self.resumes += 1;
+                self.children = 0;
+                let lost = std::mem::take(&mut self.in_flight);
+                self.spent = lost.into_values().fold(self.spent, Amounts::plus);
+            }
+            EventKind::Refused { ask, reason } => self.refusals.push((*ask, reason.clone())),
+            EventKind::Overrun { .. } => self.overruns += 1,
+            EventKind::Forfeited { amounts } => self.spent = self.spent.plus(*amounts),
+            EventKind::EffectSettled { .. } => self.spent.tools += 1,
+            EventKind::Started(_)
+            | EventKind::Released { .. }
+            | EventKind::Summarised { .. }
+            | EventKind::CellYielded { .. }
+            | EventKind::CellFinished { .. }
+            | EventKind::EffectDecided { .. }
+            | EventKind::Signal(_)
+            | EventKind::Tick => {}
+        }
+    }
+
+    fn on_replied(&mut self, ask: AskId, outcome: &CallOutcome) {
+        let reserved = self.in_flight.remove(&ask).unwrap_or(Amounts::ZERO);
+        if let Some(measured) = self.measured.get(&ask) {
+            let used = fathom_core::episode::billed(outcome, measured, reserved);
+            self.spent = self.spent.plus(used);
+        }
+        match outcome {
+            CallOutcome::Replied(reply) => {
+                self.latencies.push(reply.latency);
+                self.retrying = None;
+                self.hear(&reply.text);
+            }
+            CallOutcome::Failed(failure) => self.retrying = Some(failure.kind),
+        }
+    }
+
+    fn hear(&mut self, text: &Text) {
+        self.last_words.push_str(text.as_str());
+        let extra = self
+            .last_words
+            .chars()
+            .count()
+            .saturating_sub(LAST_WORDS_CHARS_MAX);
+        if extra > 0 {
+            self.last_words = self.last_words.chars().skip(extra).collect();
+        }
+    }
+
+    fn on_command(&mut self, command: &Command) {
+        match command {
+            Command::CallModel {
+                ask,
+                attempt,
+                reserved,
+                not_before,
+                ..
+            } => {
+                self.in_flight.insert(*ask, *reserved);
+                self.last_words.clear();
+                self.retries += u32::from(*attempt > 1);
+                self.state = match (not_before, self.retrying) {
+                    (Some(at), Some(kind)) => State::Retrying {
+                        at: *at,
+                        attempt: *attempt,
+                        kind,
+                    },
+                    _ => State::Working,
+                };
+            }
+            Command::Spawn { .. } => self.children += 1,
+            Command::Await { awaited } => match awaited {
+                Awaited::Approval { .. } => self.state = State::AwaitingApproval,
+                Awaited::Repair { failure, .. } => {
+                    self.state = State::Outage {
+                        failure: failure.to_string(),
+                    };
+                }
+                Awaited::Until { .. } => {}
+            },
+            Command::Finish { result } => {
+                self.spent = result.budget.spent;
+                self.state = State::Finished(result.status);
+                self.result = Some((**result).clone());
+            }
+            _ => {}
+        }
+    }
+
+    fn settle_state(&mut self) {
+        if matches!(
+            self.state,
+            State::Working | State::Calling { .. } | State::Children { .. }
+        ) {
+            self.state = if !self.in_flight.is_empty() {
+                State::Calling {
+                    calls: self.in_flight.len(),
+                }
+            } else if self.children > 0 {
+                State::Children {
+                    children: self.children,
+                }
+            } else {
+                State::Working
+            };
+        }
+    }
+}
+
+/// A run as people look at it.
+#[derive(Clone, Debug, Default)]
+pub struct Story {
+    /// Its episodes; the root comes first.
+    pub chapters: BTreeMap<EpisodeId, Chapter>,
+}
+
+impl Story {
+    /// Takes in one record.
+    pub fn read(&mut self, episode: &EpisodeId, record: &Record) {
+        if let EventKind::Started(started) = &record.event.kind {
+            self.chapters
+                .insert(episode.clone(), Chapter::new(started, record.event.at));
+        }
+        let Some(chapter) = self.chapters.get_mut(episode) else {
+            return;
+        };
+        chapter.on_event(&record.event);
+        if !matches!(chapter.state, State::Finished(_)) {
+            chapter.state = match &record.event.kind {
+                EventKind::Released { why } => State::Released(*why),
+                // A retry shows until its call is answered or another owner starts over.
+                _ if matches!(chapter.state, State::Retrying { .. })
+                    && !matches!(
+                        record.event.kind,
+                        EventKind::ModelReplied { .. }
+                            | EventKind::ModelDelta { .. }
+                            | EventKind::Resumed
+                    ) =>
+                {
+                    chapter.state.clone()
+                }
+                _ => State::Working,
+            };
+        }
+        for command in &record.commands {
+            chapter.on_command(command);
+        }
+        chapter.settle_state();
+    }
+
+    /// The root.
+    pub fn root(&self) -> Option<&Chapter> {
+        self.chapters.get(&EpisodeId::root())
+    }
+
+    /// The children of `parent`, in the order they were spawned.
+    pub fn children<'a>(
+        &'a self,
+        parent: &'a EpisodeId,
+    ) -> impl Iterator<Item = (&'a EpisodeId, &'a Chapter)> {
+        self.chapters
+            .iter()
+            .filter(move |(id, _)| id.parent().as_ref() == Some(parent))
+    }
+
+    /// What the whole run has used: finished children are counted by their parents.
+    pub fn spent(&self) -> Amounts {
+        let open = |id: &EpisodeId, chapter: &Chapter| {
+            id.is_root() || !matches!(chapter.state, State::Finished(_))
+        };
+        self.chapters
+            .iter()
+            .filter(|(id, chapter)| open(id, chapter))
+            .fold(Amounts::ZERO, |sum, (_, chapter)| sum.plus(chapter.spent))
+    }
+
+    /// Model calls that were answered.
+    pub fn model_calls(&self) -> usize {
+        self.chapters.values().map(|c| c.latencies.len()).sum()
+    }
+
+    /// Deepest episode.
+    pub fn depth(&self) -> usize {
+        self.chapters
+            .keys()
+            .map(EpisodeId::depth)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Records in all chains.
+    pub fn records(&self) -> u64 {
+        self.chapters.values().map(|chapter| chapter.records).sum()
+    }
+
+    /// From the first record to the last.
+    pub fn elapsed(&self) -> Millis {
+        let began = self.chapters.values().map(|chapter| chapter.began).min();
+        let last = self.chapters.values().map(|chapter| chapter.last).max();
+        last.unwrap_or_default().since(began.unwrap_or_default())
+    }
+}
+
+/// A record's place, as `0.1:12`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The episode.
+    pub episode: EpisodeId,
+    /// The record.
+    pub seq: Seq,
+}
+
+impl std::str::FromStr for Place {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let complaint =
+            || format!("`{text}` is no place; write `SEQ` or `EPISODE:SEQ`, as `0.1:12`");
+        let (episode, seq) = text.rsplit_once(':').unwrap_or(("0", text));
+        Ok(Self {
+            episode: episode.parse().map_err(|_| complaint())?,
+            seq: Seq(seq.parse().map_err(|_| complaint())?),
+        })
+    }
+}

@@ -1,0 +1,169 @@
+//! A home, a model server and the runs of a test.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::contract::Contract;
+use fathom_core::effect::{EffectOutcome, EffectRequest, IdempotencyKey, PolicyDecision, Target};
+use fathom_core::event::ProgramSpec;
+use fathom_core::id::RunId;
+use fathom_core::model::{ModelSpec, Models};
+use fathom_core::outcome::EpisodeResult;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars};
+use fathom_host::effects::{Answer, EffectPort};
+use fathom_host::{NewRun, Options, RunEnd, RunHandle, Runtime};
+use fathom_testkit::drill::DrillPrograms;
+use fathom_testkit::server::ModelServer;
+
+pub(crate) const BUDGET: Budget = Budget {
+    amounts: Amounts {
+        tokens: 1_000_000,
+        calls: 10_000,
+        tools: 100,
+        money: Nanodollars(1_000_000_000),
+        episodes: 100,
+    },
+    time: Millis(60_000),
+};
+
+pub(crate) fn models(server: &ModelServer) -> Models {
+    let spec = ModelSpec {
+        base_url: Some(server.openai_url()),
+        ..ModelSpec::named("openai/test")
+    };
+    Models {
+        main: spec.clone(),
+        sub: spec,
+    }
+}
+
+pub(crate) fn new_run(program: ProgramSpec, models: Models) -> NewRun {
+    NewRun {
+        goal: Text::from("find out"),
+        program,
+        contract: Contract::default(),
+        budget: BUDGET,
+        models,
+    }
+}
+
+pub(crate) fn host(home: &Path) -> Runtime {
+    host_with(home, Arc::new(fathom_host::effects::NoEffects))
+}
+
+pub(crate) fn host_with(home: &Path, effects: Arc<dyn EffectPort>) -> Runtime {
+    Runtime::open(Options {
+        programs: Arc::new(DrillPrograms),
+        effects,
+        ..Options::new(home.to_owned(), |_| None)
+    })
+    .expect("the home opens")
+}
+
+/// The result of a run that must come to its end.
+pub(crate) async fn finished(handle: RunHandle) -> EpisodeResult {
+    match handle.end().await {
+        RunEnd::Finished(result) => *result,
+        other => panic!("the run came back as {other:?}"),
+    }
+}
+
+/// Chains, heads, blobs and the fold of a run are as they should be.
+pub(crate) fn check(host: &Runtime, run: RunId) {
+    let verification = host.verify(Some(run)).expect("it can be read");
+    assert_eq!(verification.problems, []);
+    let replay = host.replay(run).expect("it replays");
+    assert_eq!(replay.differences, []);
+    assert!(replay.events > 0);
+}
+
+/// A platform that remembers what was done to it.
+#[derive(Default)]
+pub(crate) struct Platform {
+    done: Mutex<Vec<String>>,
+    decision: Mutex<Option<PolicyDecision>>,
+    loses_answers: bool,
+}
+
+impl Platform {
+    pub(crate) fn deciding(decision: PolicyDecision) -> Arc<Self> {
+        Arc::new(Self {
+            decision: Mutex::new(Some(decision)),
+            ..Self::default()
+        })
+    }
+
+    pub(crate) fn losing_answers() -> Arc<Self> {
+        Arc::new(Self {
+            loses_answers: true,
+            ..Self::default()
+        })
+    }
+
+    pub(crate) fn done(&self) -> Vec<String> {
+        self.done.lock().expect("no panic").clone()
+    }
+}
+
+impl EffectPort for Platform {
+    fn decide<'a>(&'a self, _: &'a EffectRequest) -> Answer<'a, PolicyDecision> {
+        let decision = self.decision.lock().expect("no panic").clone();
+        let allow = PolicyDecision::Allow {
+            rules: vec!["test".into()],
+        };
+        Box::pin(async { decision.unwrap_or(allow) })
+    }
+
+    fn attempt<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        key: &'a IdempotencyKey,
+    ) -> Answer<'a, EffectOutcome> {
+        self.done
+            .lock()
+            .expect("no panic")
+            .push(key.as_str().to_owned());
+        let detail = Text::from("the answer was lost");
+        let receipt = Text::from("done");
+        let outcome = if self.loses_answers {
+            EffectOutcome::Unknown { detail }
+        } else {
+            EffectOutcome::Confirmed { receipt }
+        };
+        Box::pin(async { outcome })
+    }
+
+    fn reconcile<'a>(
+        &'a self,
+        _: &'a EffectRequest,
+        key: &'a IdempotencyKey,
+    ) -> Answer<'a, EffectOutcome> {
+        let happened = self.done().iter().any(|done| done == key.as_str());
+        let outcome = if happened {
+            EffectOutcome::Confirmed {
+                receipt: Text::from("found"),
+            }
+        } else {
+            EffectOutcome::Failed {
+                detail: Text::from("never arrived"),
+            }
+        };
+        Box::pin(async { outcome })
+    }
+}
+
+pub(crate) fn effect(event: &str) -> EffectRequest {
+    EffectRequest {
+        tool: "post".into(),
+        target: Target {
+            tenant: "acme".into(),
+            platform: "board".into(),
+            account: "main".into(),
+            action: "publish".into(),
+        },
+        event: event.into(),
+        arguments: Text::from("{}"),
+    }
+}

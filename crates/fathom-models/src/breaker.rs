@@ -1,0 +1,183 @@
+//! Stops asking a server that keeps failing, and tries it again after a while.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use tokio::time::Instant;
+
+use crate::classify;
+use crate::clock;
+use crate::endpoint::EndpointId;
+
+/// Failures in a row that open the circuit.
+pub const BREAKER_FAILURES: usize = 5;
+/// Time within which they must come.
+pub const BREAKER_WINDOW: Duration = Duration::from_mins(1);
+/// Time for which the circuit stays open before one call may try.
+pub const BREAKER_COOL_DOWN: Duration = Duration::from_secs(15);
+
+/// One server's circuit breaker.
+#[derive(Debug)]
+pub(crate) struct Breaker {
+    endpoint: EndpointId,
+    circuit: Mutex<Circuit>,
+}
+
+#[derive(Debug)]
+enum Circuit {
+    /// Calls go through. Holds when the latest failures in a row happened.
+    Closed(VecDeque<Instant>),
+    /// Calls fail at once.
+    Open { until: Instant },
+    /// One call tries; the others fail at once.
+    Probing,
+}
+
+impl Circuit {
+    fn closed() -> Self {
+        Self::Closed(VecDeque::with_capacity(BREAKER_FAILURES))
+    }
+
+    fn opened() -> Self {
+        Self::Open {
+            until: clock::now() + BREAKER_COOL_DOWN,
+        }
+    }
+}
+
+/// What a call is to the breaker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Errand {
+    Call,
+    Probe,
+}
+
+/// Leave for one call. It must be told how the call ended; dropped without that, the call counts for nothing.
+#[derive(Debug)]
+pub(crate) struct Admission {
+    breaker: Arc<Breaker>,
+    errand: Errand,
+    settled: bool,
+}
+
+impl Breaker {
+    pub(crate) fn new(endpoint: EndpointId) -> Self {
+        Self {
+            endpoint,
+            circuit: Mutex::new(Circuit::closed()),
+        }
+    }
+
+    /// Lets a call through, or says why not.
+    pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, ModelFailure> {
+        let mut circuit = self.lock();
+        let errand = match &*circuit {
+            Circuit::Closed(_) => Errand::Call,
+            Circuit::Open { until } => {
+                let left = until.saturating_duration_since(clock::now());
+                if !left.is_zero() {
+                    return Err(self.refusal(left));
+                }
+                *circuit = Circuit::Probing;
+                Errand::Probe
+            }
+            Circuit::Probing => return Err(self.refusal(Duration::ZERO)),
+        };
+        drop(circuit);
+        Ok(Admission {
+            breaker: Arc::clone(self),
+            errand,
+            settled: false,
+        })
+    }
+
+    fn refusal(&self, left: Duration) -> ModelFailure {
+        let endpoint = &self.endpoint;
+        let detail = if left.is_zero() {
+            format!("{endpoint} kept failing and one call is trying it now")
+        } else {
+            let seconds = left.as_secs_f64();
+            format!("{endpoint} kept failing: not asked again for another {seconds:.1} s")
+        };
+        ModelFailure {
+            retry_after: Some(classify::millis(left)),
+            ..ModelFailure::unsent(FailureKind::CircuitOpen, detail)
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Circuit> {
+        self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Admission {
+    /// Tells how the call ended: `None` for a reply.
+    pub(crate) fn settle(mut self, failed: Option<FailureKind>) {
+        self.settled = true;
+        let mut circuit = self.breaker.lock();
+        match failed {
+            Some(FailureKind::Connection | FailureKind::Server | FailureKind::Timeout) => {
+                self.note_failure(&mut circuit);
+            }
+            Some(FailureKind::Cancelled | FailureKind::CircuitOpen) => self.step_back(&mut circuit),
+            // Whatever else the server says, it is there.
+            Some(
+                FailureKind::RateLimited
+                | FailureKind::Auth
+                | FailureKind::Rejected
+                | FailureKind::Refused
+                | FailureKind::Empty
+                | FailureKind::Truncated
+                | FailureKind::Malformed
+                | FailureKind::TooLarge,
+            )
+            | None => *circuit = Circuit::closed(),
+        }
+    }
+
+    fn note_failure(&self, circuit: &mut Circuit) {
+        match (&mut *circuit, self.errand) {
+            (Circuit::Closed(failures), _) => {
+                let now = clock::now();
+                failures.push_back(now);
+                if failures.len() > BREAKER_FAILURES {
+                    failures.pop_front();
+                }
+                let recent = failures
+                    .front()
+                    .is_some_and(|first| now - *first <= BREAKER_WINDOW);
+                if failures.len() == BREAKER_FAILURES && recent {
+                    tracing::warn!(endpoint = %self.breaker.endpoint, "circuit opened");
+                    *circuit = Circuit::opened();
+                }
+            }
+            (Circuit::Probing, Errand::Probe) => *circuit = Circuit::opened(),
+            // A call from before the circuit opened: its failure is known already.
+            (Circuit::Open { .. } | Circuit::Probing, _) => {}
+        }
+    }
+
+    /// A probe that came to nothing lets the next call try.
+    fn step_back(&self, circuit: &mut Circuit) {
+        if self.errand == Errand::Probe && matches!(circuit, Circuit::Probing) {
+            *circuit = Circuit::Open {
+                until: clock::now(),
+            };
+        }
+    }
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        if !self.settled {
+            let mut circuit = self.breaker.lock();
+            self.step_back(&mut circuit);
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "breaker_tests.rs"]
+mod tests;

@@ -1,0 +1,368 @@
+//! From a name to a model that can be asked.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use fathom_core::model::ModelSpec;
+use fathom_core::unit::Millis;
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+
+use crate::breaker::Breaker;
+use crate::client::Clients;
+use crate::endpoint::{Endpoint, EndpointId, KeyHeader};
+use crate::error::ModelsError;
+use crate::exchange::HttpModel;
+use crate::guarded::Guarded;
+use crate::health::{self, Health, HealthState};
+use crate::model::Model;
+use crate::prices::{self, Facts, OutputCap, Place, PriceBasis, Sampling};
+use crate::providers::{ANTHROPIC_HEADERS, Anthropic, Ollama, OpenAi, Protocol, Script, Scripted};
+use crate::secret::Secret;
+use crate::tokens::Counter;
+
+static PROCESS: LazyLock<Catalog> = LazyLock::new(Catalog::new);
+
+/// Connects a model of the process's own [`Catalog`]. `keys` looks a variable up, as the environment does.
+pub fn connect<S: Into<Secret>>(
+    spec: &ModelSpec,
+    keys: impl Fn(&str) -> Option<S>,
+) -> Result<Arc<dyn Model>, ModelsError> {
+    PROCESS.connect(spec, keys)
+}
+
+/// Checks a model of the process's own [`Catalog`].
+pub async fn health<S: Into<Secret>>(
+    spec: &ModelSpec,
+    keys: impl Fn(&str) -> Option<S> + Send,
+) -> Result<Health, ModelsError> {
+    PROCESS.health(spec, keys).await
+}
+
+/// What models of one process share: connections, circuit breakers, and how far each script has been used.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    clients: Clients,
+    breakers: Mutex<BTreeMap<EndpointId, Arc<Breaker>>>,
+    scripts: Mutex<BTreeMap<PathBuf, (String, Arc<Script>)>>,
+    tokenizers: BTreeMap<String, PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Provider {
+    OpenAi,
+    Anthropic,
+    Ollama,
+}
+
+impl Provider {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Anthropic => "anthropic",
+            Self::Ollama => "ollama",
+        }
+    }
+
+    const fn public_url(self) -> &'static str {
+        match self {
+            Self::OpenAi => "https://api.openai.com/v1",
+            Self::Anthropic => "https://api.anthropic.com/v1",
+            Self::Ollama => "http://127.0.0.1:11434",
+        }
+    }
+
+    const fn key_variable(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some("OPENAI_API_KEY"),
+            Self::Anthropic => Some("ANTHROPIC_API_KEY"),
+            Self::Ollama => None,
+        }
+    }
+
+    const fn listing(self) -> &'static str {
+        match self {
+            Self::OpenAi | Self::Anthropic => "models",
+            Self::Ollama => "api/tags",
+        }
+    }
+}
+
+/// A name as it is meant.
+enum Named<'a> {
+    Http(Provider, &'a str),
+    Script(&'a Path),
+}
+
+impl<'a> Named<'a> {
+    fn of(spec: &'a ModelSpec) -> Result<Self, ModelsError> {
+        let id = || spec.id.clone();
+        let Some((provider, name)) = spec.id.split_once('/') else {
+            return Err(ModelsError::NoName { id: id() });
+        };
+        let named = match provider {
+            "openai" => Self::Http(Provider::OpenAi, name),
+            "anthropic" => Self::Http(Provider::Anthropic, name),
+            "ollama" => Self::Http(Provider::Ollama, name),
+            "script" => Self::Script(Path::new(name)),
+            "local" => return Err(ModelsError::NotBuiltIn { id: id() }),
+            _ => {
+                return Err(ModelsError::UnknownProvider {
+                    provider: provider.to_owned(),
+                    id: id(),
+                });
+            }
+        };
+        if name.trim().is_empty() {
+            return Err(ModelsError::NoName { id: id() });
+        }
+        Ok(named)
+    }
+}
+
+impl Catalog {
+    /// A catalogue of its own, sharing nothing with others.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts tokens of the model `id` with the `tokenizer.json` at `path`.
+    #[must_use]
+    pub fn with_tokenizer(mut self, id: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        self.tokenizers.insert(id.into(), path.into());
+        self
+    }
+
+    /// Connects a model. Nothing is sent yet.
+    pub fn connect<S: Into<Secret>>(
+        &self,
+        spec: &ModelSpec,
+        keys: impl Fn(&str) -> Option<S>,
+    ) -> Result<Arc<dyn Model>, ModelsError> {
+        let given = match self.tokenizers.get(&spec.id) {
+            Some(path) => Some(Counter::read(path)?),
+            None => None,
+        };
+        match Named::of(spec)? {
+            Named::Script(path) => {
+                let counter = given.unwrap_or(Counter::Bytes);
+                let script = self.script(path)?;
+                Ok(Arc::new(Scripted::new(&spec.id, script, counter)))
+            }
+            Named::Http(provider, name) => {
+                let endpoint = self.endpoint(provider, spec, keys)?;
+                let facts = facts(provider, name, &endpoint)?;
+                let model = HttpModel {
+                    id: spec.id.clone(),
+                    protocol: protocol(provider, name, &facts),
+                    counter: given.unwrap_or_else(|| Counter::for_facts(&facts)),
+                    facts,
+                    endpoint,
+                };
+                let breaker = self.breaker(&model.endpoint.id);
+                Ok(Arc::new(Guarded { model, breaker }))
+            }
+        }
+    }
+
+    /// Checks whether a model's server is there and knows it, within three seconds.
+    pub async fn health<S: Into<Secret>>(
+        &self,
+        spec: &ModelSpec,
+        keys: impl Fn(&str) -> Option<S> + Send,
+    ) -> Result<Health, ModelsError> {
+        match Named::of(spec)? {
+            Named::Script(path) => {
+                self.script(path)?;
+                Ok(Health {
+                    state: HealthState::Up,
+                    detail: format!("`{}` can be read", path.display()),
+                    latency: Millis(0),
+                })
+            }
+            Named::Http(provider, name) => {
+                let endpoint = self.endpoint(provider, spec, keys)?;
+                Ok(health::check(&endpoint, provider.listing(), name).await)
+            }
+        }
+    }
+
+    fn endpoint<S: Into<Secret>>(
+        &self,
+        provider: Provider,
+        spec: &ModelSpec,
+        keys: impl Fn(&str) -> Option<S>,
+    ) -> Result<Endpoint, ModelsError> {
+        let base = base_url(provider, spec.base_url.as_deref())?;
+        let id = EndpointId::of(&base);
+        let key = key(provider, spec, &base, keys)?;
+        let key_header = match &key {
+            Some(key) => Some(key_header(provider, spec, key)?),
+            None => None,
+        };
+        let client = self
+            .clients
+            .get(base.scheme())
+            .map_err(|cause| ModelsError::Client {
+                endpoint: id.to_string(),
+                cause: cause.to_string(),
+            })?;
+        Ok(Endpoint {
+            id,
+            base,
+            client,
+            key,
+            key_header,
+            headers: match provider {
+                Provider::Anthropic => ANTHROPIC_HEADERS,
+                Provider::OpenAi | Provider::Ollama => &[],
+            },
+        })
+    }
+
+    fn breaker(&self, endpoint: &EndpointId) -> Arc<Breaker> {
+        let mut breakers = self.breakers.lock().unwrap_or_else(PoisonError::into_inner);
+        let breaker = breakers
+            .entry(endpoint.clone())
+            .or_insert_with(|| Arc::new(Breaker::new(endpoint.clone())));
+        Arc::clone(breaker)
+    }
+
+    /// The script at `path`, as far as it has been used. One that was rewritten begins anew.
+    fn script(&self, path: &Path) -> Result<Arc<Script>, ModelsError> {
+        let text =
+            std::fs::read_to_string(path).map_err(|source| ModelsError::ScriptUnreadable {
+                path: path.to_owned(),
+                source,
+            })?;
+        let mut scripts = self.scripts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, script)) = scripts.get(path)
+            && *known == text
+        {
+            return Ok(Arc::clone(script));
+        }
+        let script = Arc::new(Script::parse(path, &text)?);
+        scripts.insert(path.to_owned(), (text, Arc::clone(&script)));
+        Ok(script)
+    }
+}
+
+fn facts(provider: Provider, name: &str, endpoint: &Endpoint) -> Result<Facts, ModelsError> {
+    let place = Place::of(&endpoint.base);
+    let mut facts = match provider {
+        Provider::Ollama => Facts::unlisted(PriceBasis::Free),
+        Provider::OpenAi | Provider::Anthropic => prices::facts(provider.name(), name, place)?,
+    };
+    if facts.basis != PriceBasis::Listed {
+        match provider {
+            // OpenAI itself has given up the old field, which imitators still want.
+            Provider::OpenAi if is_public(provider, &endpoint.base) => {
+                facts.cap = OutputCap::MaxCompletionTokens;
+            }
+            // A model newer than the list turns a temperature away.
+            Provider::Anthropic => facts.sampling = Sampling::TurnedAway,
+            Provider::OpenAi | Provider::Ollama => {}
+        }
+    }
+    Ok(facts)
+}
+
+fn protocol(provider: Provider, name: &str, facts: &Facts) -> Box<dyn Protocol> {
+    let model = name.to_owned();
+    match provider {
+        Provider::OpenAi => Box::new(OpenAi {
+            model,
+            cap: facts.cap,
+            sampling: facts.sampling,
+        }),
+        Provider::Anthropic => Box::new(Anthropic {
+            model,
+            sampling: facts.sampling,
+            schema: facts.schema,
+        }),
+        Provider::Ollama => Box::new(Ollama { model }),
+    }
+}
+
+fn base_url(provider: Provider, given: Option<&str>) -> Result<Url, ModelsError> {
+    let text = given.unwrap_or(provider.public_url()).trim();
+    let wrong = |cause: String| ModelsError::BaseUrl {
+        url: without_user(text),
+        cause,
+    };
+    let mut url = Url::parse(text).map_err(|cause| wrong(cause.to_string()))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("it should begin with http:// or https://".to_owned()));
+    }
+    if provider == Provider::Anthropic && !url.path().trim_end_matches('/').ends_with("/v1") {
+        // Both forms are in use: with the version and without.
+        let versioned = format!("{}/v1", url.path().trim_end_matches('/'));
+        url.set_path(&versioned);
+    }
+    Ok(url)
+}
+
+/// An address without the user and password that may stand in it.
+fn without_user(url: &str) -> String {
+    match (url.find("//"), url.rfind('@')) {
+        (Some(start), Some(end)) if start < end => {
+            format!("{}{}", &url[..start + 2], &url[end + 1..])
+        }
+        _ => url.to_owned(),
+    }
+}
+
+fn is_public(provider: Provider, base: &Url) -> bool {
+    Url::parse(provider.public_url()).is_ok_and(|public| public.host_str() == base.host_str())
+}
+
+/// The key, if there is one. Only a public server, or a variable that the user named, makes its lack an error.
+fn key<S: Into<Secret>>(
+    provider: Provider,
+    spec: &ModelSpec,
+    base: &Url,
+    keys: impl Fn(&str) -> Option<S>,
+) -> Result<Option<Secret>, ModelsError> {
+    let named = spec.api_key_env.as_deref();
+    let Some(variable) = named.or(provider.key_variable()) else {
+        return Ok(None);
+    };
+    let found: Option<Secret> = keys(variable).map(Into::into);
+    match found.filter(|key| !key.is_empty()) {
+        Some(key) => Ok(Some(key)),
+        None if named.is_some() || is_public(provider, base) => Err(ModelsError::MissingKey {
+            id: spec.id.clone(),
+            variable: variable.to_owned(),
+        }),
+        None => Ok(None),
+    }
+}
+
+fn key_header(
+    provider: Provider,
+    spec: &ModelSpec,
+    key: &Secret,
+) -> Result<KeyHeader, ModelsError> {
+    let usual = match provider {
+        Provider::Anthropic => "x-api-key",
+        Provider::OpenAi | Provider::Ollama => AUTHORIZATION.as_str(),
+    };
+    let name = spec.api_key_header.as_deref().unwrap_or(usual);
+    let unusable = || ModelsError::UnusableKey {
+        id: spec.id.clone(),
+        header: name.to_owned(),
+    };
+    let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+    let mut value = if header == AUTHORIZATION {
+        HeaderValue::from_str(&format!("Bearer {}", key.reveal()))
+    } else {
+        HeaderValue::from_str(key.reveal())
+    }
+    .map_err(|_| unusable())?;
+    value.set_sensitive(true);
+    Ok(KeyHeader {
+        name: header,
+        value,
+    })
+}

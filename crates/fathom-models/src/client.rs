@@ -1,0 +1,64 @@
+//! The process's HTTP clients: one for servers with TLS, one for those without.
+//!
+//! There are two because reading the system's root certificates takes milliseconds that a local server need not cost.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, ClientBuilder};
+
+/// Longest time to make a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Connections kept open per server: twice the calls that are in flight by default.
+const IDLE_PER_HOST_MAX: usize = 256;
+/// How long an unused connection is kept.
+const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
+/// How often an open connection is probed, so that a dead peer is noticed during a long call.
+const KEEPALIVE: Duration = Duration::from_secs(30);
+
+/// Clients, made when first needed.
+#[derive(Debug, Default)]
+pub(crate) struct Clients {
+    plain: OnceLock<Client>,
+    tls: OnceLock<Client>,
+}
+
+impl Clients {
+    /// The client for addresses of this scheme.
+    pub(crate) fn get(&self, scheme: &str) -> Result<Client, reqwest::Error> {
+        let (cell, builder) = if scheme == "http" {
+            let none = std::iter::empty::<Certificate>();
+            (&self.plain, builder().tls_certs_only(none))
+        } else {
+            (&self.tls, builder())
+        };
+        if let Some(client) = cell.get() {
+            return Ok(client.clone());
+        }
+        let client = builder.build()?;
+        Ok(cell.get_or_init(|| client).clone())
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is where the models' HTTP clients are made, with timeouts and without redirects or proxies"
+)]
+fn builder() -> ClientBuilder {
+    // An error means that the process already has a provider, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    Client::builder()
+        .user_agent(concat!("fathom/", env!("CARGO_PKG_VERSION")))
+        .http1_only()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .pool_max_idle_per_host(IDLE_PER_HOST_MAX)
+        .pool_idle_timeout(IDLE_TIMEOUT)
+        .tcp_nodelay(true)
+        .tcp_keepalive(KEEPALIVE)
+        // A key must not travel to wherever a redirect or a variable points.
+        .redirect(Policy::none())
+        .no_proxy()
+        .retry(reqwest::retry::never())
+        .referer(false)
+}

@@ -1,0 +1,115 @@
+//! A provider's server: its address, its key, and the client that reaches it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fathom_core::failure::ModelFailure;
+use fathom_core::text::Text;
+use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::{Client, RequestBuilder, Url};
+
+use crate::classify::{DETAIL_CHARS_MAX, clean};
+use crate::secret::Secret;
+
+/// Names a server for limits, pauses and circuit breakers: two models on one server share it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct EndpointId(Arc<str>);
+
+impl EndpointId {
+    pub(crate) fn new(name: impl Into<Arc<str>>) -> Self {
+        Self(name.into())
+    }
+
+    /// Scheme, host and port alone: a path or a user name may hold something private.
+    pub(crate) fn of(url: &Url) -> Self {
+        Self::new(url.origin().ascii_serialization())
+    }
+
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for EndpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for EndpointId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+/// The header that carries a key.
+#[derive(Clone)]
+pub(crate) struct KeyHeader {
+    pub(crate) name: HeaderName,
+    pub(crate) value: HeaderValue,
+}
+
+/// A server that can be asked.
+#[derive(Clone)]
+pub(crate) struct Endpoint {
+    pub(crate) id: EndpointId,
+    pub(crate) base: Url,
+    pub(crate) client: Client,
+    pub(crate) key: Option<Secret>,
+    pub(crate) key_header: Option<KeyHeader>,
+    pub(crate) headers: &'static [(&'static str, &'static str)],
+}
+
+impl fmt::Debug for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Endpoint")
+            .field("id", &self.id)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Endpoint {
+    /// The address of `path` below the base.
+    pub(crate) fn url(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        let below = format!("{}/{path}", self.base.path().trim_end_matches('/'));
+        url.set_path(&below);
+        url
+    }
+
+    pub(crate) fn post(&self, path: &str, body: Vec<u8>) -> RequestBuilder {
+        let request = self.client.post(self.url(path)).body(body);
+        self.dress(request.header("content-type", "application/json"))
+    }
+
+    pub(crate) fn get(&self, path: &str) -> RequestBuilder {
+        self.dress(self.client.get(self.url(path)))
+    }
+
+    fn dress(&self, request: RequestBuilder) -> RequestBuilder {
+        let request = self.headers.iter().fold(request, |request, (name, value)| {
+            request.header(*name, *value)
+        });
+        match &self.key_header {
+            Some(KeyHeader { name, value }) => request.header(name, value),
+            None => request,
+        }
+    }
+
+    /// `text` without the key.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        match &self.key {
+            Some(key) => key.redact(text),
+            None => text.to_owned(),
+        }
+    }
+
+    /// The failure as it may be seen: no key in it, and no more text than allowed.
+    pub(crate) fn presentable(&self, mut failure: ModelFailure) -> ModelFailure {
+        let detail = self.redact(failure.detail.as_str());
+        failure.detail = Text::from(clean(&detail, DETAIL_CHARS_MAX));
+        failure
+    }
+}

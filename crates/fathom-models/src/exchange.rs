@@ -1,0 +1,302 @@
+//! One attempt over HTTP: send, listen, and say what came of it.
+
+use std::fmt;
+use std::time::Duration;
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{Delivery, Measured, Reply, Request};
+use fathom_core::text::Text;
+use fathom_core::unit::Millis;
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, LOCATION};
+use tokio::time::Instant;
+
+use crate::classify::{self, Said};
+use crate::clock;
+use crate::endpoint::{Endpoint, EndpointId};
+use crate::framing::{Frames, Framing, Uncut};
+use crate::heard::Heard;
+use crate::model::{CallFuture, Deltas, Model};
+use crate::prices::Facts;
+use crate::providers::{Fault, Protocol};
+use crate::tokens::Counter;
+
+/// Largest reply that is read.
+pub const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;
+/// Most bytes of a stream on the wire: every few characters of text come with some hundred bytes around them.
+const STREAM_BYTES_MAX: usize = 32 * REPLY_BYTES_MAX;
+/// Most bytes of an error's body that are read.
+const ERROR_BYTES_MAX: usize = 64 * 1024;
+/// How long a finished stream may take to close, so that its connection can be used again.
+const CLOSING_GRACE: Duration = Duration::from_millis(20);
+
+/// A model behind HTTP.
+pub(crate) struct HttpModel {
+    pub(crate) id: String,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) protocol: Box<dyn Protocol>,
+    pub(crate) counter: Counter,
+    pub(crate) facts: Facts,
+}
+
+impl fmt::Debug for HttpModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpModel")
+            .field("id", &self.id)
+            .field("endpoint", &self.endpoint)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Model for HttpModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn endpoint(&self) -> &EndpointId {
+        &self.endpoint.id
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+        self.counter
+            .measure(request, &self.facts, self.protocol.schema_tokens())
+    }
+
+    fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+        Box::pin(async move {
+            let started = clock::now();
+            let result = self.attempt(request, deltas, started).await;
+            result.map_err(|failure| {
+                let failure = self.endpoint.presentable(failure);
+                tracing::debug!(model = %self.id, kind = %failure.kind, detail = failure.detail.as_str(), "call failed");
+                failure
+            })
+        })
+    }
+}
+
+impl HttpModel {
+    async fn attempt(
+        &self,
+        request: &Request,
+        deltas: &mut Deltas<'_>,
+        started: Instant,
+    ) -> Result<Reply, ModelFailure> {
+        let measured = self.measure(request)?;
+        let body = self.protocol.body(request)?;
+        let mut heard = Heard::default();
+        let exchange = self.exchange(request.delivery, body, &mut heard, deltas);
+        let outcome = match tokio::time::timeout(request.timeout.into(), exchange).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(timed_out(request.timeout)),
+        };
+        if let Err(mut failure) = outcome {
+            failure.partial = Text::from(heard.text);
+            return Err(failure);
+        }
+        let latency = classify::millis(clock::now() - started);
+        heard.settle(request, &measured, &self.counter, latency)
+    }
+
+    async fn exchange(
+        &self,
+        delivery: Delivery,
+        body: Vec<u8>,
+        heard: &mut Heard,
+        deltas: &mut Deltas<'_>,
+    ) -> Result<(), ModelFailure> {
+        let request = self.endpoint.post(self.protocol.path(), body);
+        let response = request.send().await.map_err(|error| self.lost(error))?;
+        if !response.status().is_success() {
+            return Err(self.turned_away(response).await);
+        }
+        let content_type = content_type(&response);
+        let framing = self.protocol.framing();
+        let streamed = match (delivery, framing) {
+            (Delivery::Whole, _) => false,
+            (Delivery::Streamed, Framing::Lines) => true,
+            // A server that cannot stream answers in one piece, which is as good.
+            (Delivery::Streamed, Framing::Events) => !content_type.contains("json"),
+        };
+        if content_type.contains("html") {
+            let page = self.text(response, ERROR_BYTES_MAX).await;
+            return Err(classify::malformed(
+                &content_type,
+                &page,
+                "no model answered",
+            ));
+        }
+        if streamed {
+            return self.listen(response, &content_type, heard, deltas).await;
+        }
+        let body = self.read(response, REPLY_BYTES_MAX).await?;
+        self.protocol
+            .whole(&body, heard)
+            .map_err(|fault| self.blame(fault, &content_type, &body))?;
+        if delivery == Delivery::Streamed && !heard.text.is_empty() {
+            deltas(&heard.text);
+        }
+        Ok(())
+    }
+
+    /// Follows a stream to its end.
+    async fn listen(
+        &self,
+        mut response: Response,
+        content_type: &str,
+        heard: &mut Heard,
+        deltas: &mut Deltas<'_>,
+    ) -> Result<(), ModelFailure> {
+        let mut frames = Frames::new(self.protocol.framing());
+        let mut beginning = Vec::new();
+        let mut understood = false;
+        let mut bytes = 0;
+        while !heard.ended {
+            let chunk = match response.chunk().await {
+                Ok(Some(chunk)) => chunk,
+                Ok(None) => break,
+                Err(_) if heard.is_complete() => break,
+                Err(error) => return Err(self.lost(error)),
+            };
+            bytes += chunk.len();
+            if beginning.len() < ERROR_BYTES_MAX && !understood {
+                beginning.extend_from_slice(&chunk);
+            }
+            let cut = frames
+                .push(&chunk)
+                .map_err(|uncut| not_cut(uncut, content_type))?;
+            for frame in cut {
+                understood = true;
+                self.hear(&frame, content_type, heard, deltas)?;
+            }
+            if bytes > STREAM_BYTES_MAX || heard.text.len() > REPLY_BYTES_MAX {
+                return Err(too_large());
+            }
+        }
+        if heard.ended {
+            // The last bytes of the body free the connection; a server that holds them back loses it.
+            let _ = tokio::time::timeout(CLOSING_GRACE, response.chunk()).await;
+            return Ok(());
+        }
+        if let Some(frame) = frames.finish() {
+            // Half a frame is no news: the stream was cut, which is said below.
+            understood |= self.hear(&frame, content_type, heard, deltas).is_ok();
+        }
+        if heard.is_complete() {
+            Ok(())
+        } else if understood || bytes == 0 {
+            let detail = "the stream ended before the reply was complete";
+            Err(ModelFailure::sent(FailureKind::Connection, detail))
+        } else {
+            let fault = Fault::Unexpected("expected a stream");
+            Err(self.blame(fault, content_type, &beginning))
+        }
+    }
+
+    fn hear(
+        &self,
+        frame: &str,
+        content_type: &str,
+        heard: &mut Heard,
+        deltas: &mut Deltas<'_>,
+    ) -> Result<(), ModelFailure> {
+        let before = heard.text.len();
+        self.protocol
+            .frame(frame, heard)
+            .map_err(|fault| self.blame(fault, content_type, frame.as_bytes()))?;
+        if let Some(words) = heard.text.get(before..)
+            && !words.is_empty()
+        {
+            deltas(words);
+        }
+        Ok(())
+    }
+
+    /// Reads a body to its end, or to the limit.
+    async fn read(&self, mut response: Response, most: usize) -> Result<Vec<u8>, ModelFailure> {
+        let announced = response.content_length().unwrap_or_default();
+        if usize::try_from(announced).unwrap_or(usize::MAX) > most {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| self.lost(error))? {
+            if body.len() + chunk.len() > most {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    /// As much of a body as there is, for a message that is shown anyway.
+    async fn text(&self, mut response: Response, most: usize) -> String {
+        let mut body = Vec::new();
+        while body.len() < most
+            && let Ok(Some(chunk)) = response.chunk().await
+        {
+            body.extend_from_slice(&chunk);
+        }
+        body.truncate(most);
+        self.endpoint.redact(&String::from_utf8_lossy(&body))
+    }
+
+    async fn turned_away(&self, response: Response) -> ModelFailure {
+        let code = response.status().as_u16();
+        let retry_after = classify::retry_after(response.headers(), clock::today());
+        let moved = response.headers().get(LOCATION).cloned();
+        let body = self.text(response, ERROR_BYTES_MAX).await;
+        let mut said = match serde_json::from_str(&body) {
+            Ok(json) => Said::read(&json).unwrap_or_default(),
+            Err(_) => Said {
+                message: body,
+                ..Said::default()
+            },
+        };
+        if let (300..=399, Some(to)) = (code, moved) {
+            let to = String::from_utf8_lossy(to.as_bytes());
+            said.message = format!("the server sends on to {to}, which is not followed");
+        }
+        classify::status(code, &said, retry_after)
+    }
+
+    fn lost(&self, error: reqwest::Error) -> ModelFailure {
+        classify::transport(error, self.endpoint.id.as_str())
+    }
+
+    fn blame(&self, fault: Fault, content_type: &str, body: &[u8]) -> ModelFailure {
+        match fault {
+            Fault::Said(said) => classify::said(&said),
+            Fault::Unexpected(why) => {
+                let body = self.endpoint.redact(&String::from_utf8_lossy(body));
+                classify::malformed(content_type, &body, why)
+            }
+        }
+    }
+}
+
+fn not_cut(uncut: Uncut, content_type: &str) -> ModelFailure {
+    match uncut {
+        Uncut::TooLarge => too_large(),
+        Uncut::NotText => classify::malformed(content_type, "", "the stream is no text"),
+    }
+}
+
+fn too_large() -> ModelFailure {
+    let detail = format!("the reply is larger than {} MiB", REPLY_BYTES_MAX >> 20);
+    ModelFailure::sent(FailureKind::TooLarge, detail)
+}
+
+pub(crate) fn timed_out(after: Millis) -> ModelFailure {
+    let detail = format!("no complete reply within {:?}", Duration::from(after));
+    ModelFailure::sent(FailureKind::Timeout, detail)
+}
+
+fn content_type(response: &Response) -> String {
+    let value = response.headers().get(CONTENT_TYPE);
+    let value = value.map(|value| String::from_utf8_lossy(value.as_bytes()));
+    value.unwrap_or_default().to_ascii_lowercase()
+}

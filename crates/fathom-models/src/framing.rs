@@ -1,0 +1,103 @@
+//! Cuts a streamed body into frames: the data of server-sent events, or lines.
+
+/// Largest frame that is put together.
+pub(crate) const FRAME_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+/// How a wire format separates its frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// Server-sent events: `data:` lines up to an empty line.
+    Events,
+    /// One JSON value a line.
+    Lines,
+}
+
+/// Why a body cannot be cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Uncut {
+    /// A frame is larger than the limit.
+    TooLarge,
+    /// A line is no UTF-8.
+    NotText,
+}
+
+/// A body on its way through.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    framing: Framing,
+    line: Vec<u8>,
+    data: String,
+    begun: bool,
+}
+
+impl Frames {
+    pub(crate) fn new(framing: Framing) -> Self {
+        Self {
+            framing,
+            line: Vec::new(),
+            data: String::new(),
+            begun: false,
+        }
+    }
+
+    /// The frames that `bytes` complete.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, Uncut> {
+        let mut frames = Vec::new();
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|&byte| byte == b'\n') {
+            self.line.extend_from_slice(&rest[..end]);
+            rest = &rest[end + 1..];
+            self.end_line(&mut frames)?;
+        }
+        self.line.extend_from_slice(rest);
+        if self.line.len() + self.data.len() > FRAME_BYTES_MAX {
+            return Err(Uncut::TooLarge);
+        }
+        Ok(frames)
+    }
+
+    /// What is left when the body ends: a last frame whose separator was forgotten.
+    pub(crate) fn finish(mut self) -> Option<String> {
+        let mut frames = Vec::new();
+        self.end_line(&mut frames).ok()?;
+        if self.framing == Framing::Events {
+            self.dispatch(&mut frames);
+        }
+        frames.pop()
+    }
+
+    fn end_line(&mut self, frames: &mut Vec<String>) -> Result<(), Uncut> {
+        let bytes = std::mem::take(&mut self.line);
+        let mut line = std::str::from_utf8(&bytes).map_err(|_| Uncut::NotText)?;
+        if !self.begun {
+            self.begun = true;
+            line = line.strip_prefix('\u{feff}').unwrap_or(line);
+        }
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        match self.framing {
+            Framing::Lines if line.trim().is_empty() => {}
+            Framing::Lines => frames.push(line.to_owned()),
+            Framing::Events if line.is_empty() => self.dispatch(frames),
+            // Event names and ids say nothing that the data does not; comments keep the connection alive.
+            Framing::Events => {
+                if let Some(data) = line.strip_prefix("data:") {
+                    if !self.data.is_empty() {
+                        self.data.push('\n');
+                    }
+                    self.data.push_str(data.strip_prefix(' ').unwrap_or(data));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn dispatch(&mut self, frames: &mut Vec<String>) {
+        if !self.data.is_empty() {
+            frames.push(std::mem::take(&mut self.data));
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "framing_tests.rs"]
+mod tests;

@@ -1,0 +1,126 @@
+//! Whether a model's server is there, for `fathom doctor`.
+
+use std::time::Duration;
+
+use fathom_core::unit::Millis;
+use serde_json::Value;
+
+use crate::classify::{self, DETAIL_CHARS_MAX, clean};
+use crate::clock;
+use crate::endpoint::Endpoint;
+
+/// Longest time a check takes.
+const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
+/// Most of a list of models that is read.
+const LISTING_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// How a server is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HealthState {
+    /// It answers, and knows the model as far as it tells.
+    Up,
+    /// It answers, and the model is not on its list.
+    UnknownModel,
+    /// It answers, and does not take the key.
+    KeyRefused,
+    /// It does not answer, or only with errors.
+    Down,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    /// How the server is.
+    pub state: HealthState,
+    /// The same in words.
+    pub detail: String,
+    /// How long it took to find out.
+    pub latency: Millis,
+}
+
+/// Asks a server for its models, once and briefly.
+pub(crate) async fn check(endpoint: &Endpoint, path: &str, model: &str) -> Health {
+    let started = clock::now();
+    let asked = tokio::time::timeout(CHECK_TIMEOUT, ask(endpoint, path, model)).await;
+    let (state, detail) = asked.unwrap_or_else(|_| {
+        let detail = format!("{} gave no answer within {CHECK_TIMEOUT:?}", endpoint.id);
+        (HealthState::Down, detail)
+    });
+    Health {
+        state,
+        detail: clean(&endpoint.redact(&detail), DETAIL_CHARS_MAX),
+        latency: classify::millis(clock::now() - started),
+    }
+}
+
+async fn ask(endpoint: &Endpoint, path: &str, model: &str) -> (HealthState, String) {
+    let id = &endpoint.id;
+    let mut response = match endpoint.get(path).send().await {
+        Ok(response) => response,
+        Err(error) => {
+            let failure = classify::transport(error, id.as_str());
+            return (HealthState::Down, failure.detail.as_str().to_owned());
+        }
+    };
+    let status = response.status().as_u16();
+    match status {
+        200..=299 => {}
+        401 | 403 => {
+            return (
+                HealthState::KeyRefused,
+                format!("{id} does not take the key"),
+            );
+        }
+        500..=599 => {
+            return (
+                HealthState::Down,
+                format!("{id} answers with status {status}"),
+            );
+        }
+        _ => {
+            return (
+                HealthState::Up,
+                format!("{id} answers and does not list its models"),
+            );
+        }
+    }
+    let mut body = Vec::new();
+    while body.len() < LISTING_BYTES_MAX
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk);
+    }
+    match listed(&body) {
+        None => (
+            HealthState::Up,
+            format!("{id} answers and does not list its models"),
+        ),
+        Some(names) if names.iter().any(|name| same(name, model)) => {
+            (HealthState::Up, format!("{id} answers and has `{model}`"))
+        }
+        Some(names) => {
+            let detail = format!(
+                "{id} answers; `{model}` is not among its {} models",
+                names.len()
+            );
+            (HealthState::UnknownModel, detail)
+        }
+    }
+}
+
+/// The names in a listing: `OpenAI`'s and Anthropic's `data[].id`, Ollama's `models[].name`.
+fn listed(body: &[u8]) -> Option<Vec<String>> {
+    let listing: Value = serde_json::from_slice(body).ok()?;
+    let (entries, field) = match (listing["data"].as_array(), listing["models"].as_array()) {
+        (Some(entries), _) => (entries, "id"),
+        (None, Some(entries)) => (entries, "name"),
+        (None, None) => return None,
+    };
+    let names = entries.iter().filter_map(|entry| entry[field].as_str());
+    Some(names.map(str::to_owned).collect())
+}
+
+/// Ollama lists `name:latest` for a name without a tag.
+fn same(listed: &str, model: &str) -> bool {
+    listed == model || listed.strip_suffix(":latest") == Some(model)
+}

@@ -1,0 +1,44 @@
+//! Model providers behind one call: OpenAI-compatible, Anthropic, Ollama and scripted, with tokenizers, limits and prices.
+//!
+//! [`connect`] turns a [`ModelSpec`](fathom_core::model::ModelSpec) into a [`Model`]. A [`Model::call`] is exactly one
+//! attempt, because each attempt may cost: whoever calls decides on the next one, within its budget. What comes back is
+//! a reply, or a failure that says what it may have cost.
+//!
+//! Absences: no retry, no redirect followed, no proxy taken from the environment, no key in any text.
+
+#![expect(
+    clippy::result_large_err,
+    reason = "a failure is moved a few times after a network round trip; boxing it would only complicate every caller"
+)]
+
+mod breaker;
+mod catalog;
+mod classify;
+mod client;
+mod clock;
+mod endpoint;
+mod error;
+mod exchange;
+mod framing;
+mod guarded;
+mod health;
+mod heard;
+mod limiter;
+mod model;
+mod prices;
+mod providers;
+mod secret;
+mod tokens;
+
+pub use breaker::{BREAKER_COOL_DOWN, BREAKER_FAILURES, BREAKER_WINDOW};
+pub use catalog::{Catalog, connect, health};
+pub use classify::{DETAIL_CHARS_MAX, RETRY_AFTER_MAX};
+pub use endpoint::EndpointId;
+pub use error::ModelsError;
+pub use exchange::REPLY_BYTES_MAX;
+pub use health::{Health, HealthState};
+pub use limiter::{IN_FLIGHT_DEFAULT, Limiter, Permit};
+pub use model::{CallFuture, Deltas, Model};
+pub use prices::{Facts, PriceBasis, price_dates};
+pub use providers::render;
+pub use secret::Secret;

@@ -1,0 +1,224 @@
+//! What models cost and how much they read, as dated data.
+
+use std::net::IpAddr;
+use std::sync::LazyLock;
+
+use fathom_core::model::Price;
+use fathom_core::unit::Nanodollars;
+use reqwest::Url;
+use serde::Deserialize;
+
+use crate::error::ModelsError;
+use crate::tokens::Vocabulary;
+
+static LIST: LazyLock<Result<List, toml::de::Error>> =
+    LazyLock::new(|| toml::from_str(include_str!("../prices.toml")));
+
+/// Where a price comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceBasis {
+    /// The provider's list, on the date that [`price_dates`] gives.
+    Listed,
+    /// The model runs on this machine, or is none.
+    Free,
+    /// Nobody knows. It counts as zero, so a limit on money does not hold for it: the user should be told.
+    Unknown,
+}
+
+/// What is known of a model before it is asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What it costs.
+    pub price: Price,
+    /// How well that is known.
+    pub basis: PriceBasis,
+    /// Input and output together, in tokens.
+    pub window_tokens: Option<u64>,
+    pub(crate) vocabulary: Option<Vocabulary>,
+    pub(crate) sampling: Sampling,
+    pub(crate) cap: OutputCap,
+    pub(crate) schema: SchemaBy,
+}
+
+impl Facts {
+    /// Whether the price can be relied on.
+    pub fn price_known(&self) -> bool {
+        self.basis != PriceBasis::Unknown
+    }
+
+    /// Facts of a model that is on no list.
+    pub(crate) fn unlisted(basis: PriceBasis) -> Self {
+        Self {
+            price: Price::default(),
+            basis,
+            window_tokens: None,
+            vocabulary: None,
+            sampling: Sampling::Accepted,
+            cap: OutputCap::MaxTokens,
+            schema: SchemaBy::Native,
+        }
+    }
+}
+
+/// Whether the provider takes a temperature.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sampling {
+    Accepted,
+    TurnedAway,
+}
+
+/// The field that caps the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OutputCap {
+    #[default]
+    MaxTokens,
+    MaxCompletionTokens,
+}
+
+/// How a reply is held to a schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum SchemaBy {
+    #[default]
+    Native,
+    Tool,
+}
+
+/// Whether a server is on this machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Loopback,
+    Elsewhere,
+}
+
+impl Place {
+    pub(crate) fn of(url: &Url) -> Self {
+        let host = url.host_str().unwrap_or_default();
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        let loopback = bare.eq_ignore_ascii_case("localhost")
+            || bare
+                .parse()
+                .is_ok_and(|address: IpAddr| address.is_loopback());
+        if loopback {
+            Self::Loopback
+        } else {
+            Self::Elsewhere
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    provider: Vec<ProviderList>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProviderList {
+    name: String,
+    as_of: String,
+    model: Vec<Line>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    name: String,
+    input: f64,
+    output: f64,
+    window: u64,
+    tokenizer: Option<Vocabulary>,
+    #[serde(default = "yes")]
+    sampling: bool,
+    #[serde(default)]
+    cap: OutputCap,
+    #[serde(default)]
+    schema: SchemaBy,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl Line {
+    fn facts(&self) -> Facts {
+        Facts {
+            price: Price {
+                input_per_million: nanodollars(self.input),
+                output_per_million: nanodollars(self.output),
+            },
+            basis: PriceBasis::Listed,
+            window_tokens: Some(self.window),
+            vocabulary: self.tokenizer,
+            sampling: if self.sampling {
+                Sampling::Accepted
+            } else {
+                Sampling::TurnedAway
+            },
+            cap: self.cap,
+            schema: self.schema,
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "list prices are small positive numbers, which a test asserts"
+)]
+fn nanodollars(dollars: f64) -> Nanodollars {
+    Nanodollars((dollars * 1e9).round() as u64)
+}
+
+/// When each provider's prices were read: provider and ISO date.
+pub fn price_dates() -> Vec<(&'static str, &'static str)> {
+    let providers = LIST.as_ref().map(|list| list.provider.as_slice());
+    providers
+        .unwrap_or_default()
+        .iter()
+        .map(|provider| (provider.name.as_str(), provider.as_of.as_str()))
+        .collect()
+}
+
+/// The facts of `provider`'s model `name` on a server at `place`.
+pub(crate) fn facts(provider: &str, name: &str, place: Place) -> Result<Facts, ModelsError> {
+    let list = LIST.as_ref().map_err(|cause| ModelsError::Prices {
+        cause: cause.to_string(),
+    })?;
+    let listed = list
+        .provider
+        .iter()
+        .filter(|of| of.name == provider)
+        .flat_map(|of| &of.model)
+        .find(|line| names(&line.name, name));
+    Ok(match (listed, place) {
+        (Some(line), _) => line.facts(),
+        (None, Place::Loopback) => Facts::unlisted(PriceBasis::Free),
+        (None, Place::Elsewhere) => Facts::unlisted(PriceBasis::Unknown),
+    })
+}
+
+/// Whether `listed` is the model `name` or `name` is a dated version of it. `gpt-4o` is not `gpt-4o-audio-preview`.
+fn names(listed: &str, name: &str) -> bool {
+    let Some(rest) = name.strip_prefix(listed) else {
+        return false;
+    };
+    match rest.strip_prefix('-') {
+        None => rest.is_empty(),
+        Some("latest") => true,
+        Some(version) => {
+            let mut groups = version.split('-');
+            let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
+            groups
+                .next()
+                .is_some_and(|year| year.len() >= 4 && digits(year))
+                && groups.all(|group| group.len() == 2 && digits(group))
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "prices_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+//! The wire formats. Each says how a request is written and how a reply is read; [`crate::exchange`] does the rest.
+
+mod anthropic;
+mod ollama;
+mod openai;
+mod schema;
+mod scripted;
+
+use std::fmt;
+use std::fmt::Write as _;
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::Request;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::classify::Said;
+use crate::framing::Framing;
+use crate::heard::Heard;
+
+pub(crate) use anthropic::{Anthropic, HEADERS as ANTHROPIC_HEADERS};
+pub(crate) use ollama::Ollama;
+pub(crate) use openai::OpenAi;
+pub(crate) use scripted::{Script, Scripted};
+
+/// A wire format. Readers take whatever can be understood: servers leave fields out, add some, and invent words.
+pub(crate) trait Protocol: fmt::Debug + Send + Sync {
+    /// Address below the server's base.
+    fn path(&self) -> &'static str;
+
+    /// How a stream is cut into frames.
+    fn framing(&self) -> Framing;
+
+    /// Most tokens that the provider adds to a request with a schema, beside the schema itself.
+    fn schema_tokens(&self) -> u64;
+
+    /// The request's body.
+    fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure>;
+
+    /// Reads a reply in one piece.
+    fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault>;
+
+    /// Reads one frame of a streamed reply.
+    fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault>;
+}
+
+/// Why a reply cannot be read.
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// It is not in the wire format.
+    Unexpected(&'static str),
+    /// It is an error in the provider's words.
+    Said(Said),
+}
+
+/// A request's messages as one text, each as `speaker: text` and a line feed: what a script's `match` is held against.
+pub fn render(request: &Request) -> String {
+    let mut rendered = String::new();
+    for message in &request.messages {
+        // Writing to a string cannot fail.
+        let _ = writeln!(rendered, "{}: {}", message.speaker, message.text.as_str());
+    }
+    rendered
+}
+
+/// The request's schema as it was written: the order of its fields matters to a model.
+fn schema_of(request: &Request) -> Result<Option<&RawValue>, ModelFailure> {
+    let Some(schema) = &request.schema else {
+        return Ok(None);
+    };
+    serde_json::from_str(schema.as_str())
+        .map(Some)
+        .map_err(|cause| {
+            let detail = format!("the schema of the request is no JSON: {cause}");
+            ModelFailure::unsent(FailureKind::Rejected, detail)
+        })
+}
+
+fn temperature(request: &Request) -> Option<f64> {
+    request
+        .temperature_milli
+        .map(|milli| f64::from(milli) / 1000.0)
+}
+
+fn write(body: &impl serde::Serialize) -> Result<Vec<u8>, ModelFailure> {
+    serde_json::to_vec(body).map_err(|cause| {
+        let detail = format!("the request cannot be written: {cause}");
+        ModelFailure::unsent(FailureKind::Rejected, detail)
+    })
+}
+
+/// A number of tokens, if it is one.
+fn count(value: &Value) -> Option<u64> {
+    value.as_u64()
+}
+
+/// Text, or the text of all parts; nothing when it is neither.
+fn words(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts
+            .iter()
+            .filter_map(|part| part["text"].as_str())
+            .collect(),
+        _ => String::new(),
+    }
+}
+
+/// The error inside an answer, if there is one.
+fn error_in(answer: &Value) -> Option<Said> {
+    match answer.get("error") {
+        None | Some(Value::Null) => None,
+        Some(_) => Some(Said::read(answer).unwrap_or_default()),
+    }
+}

@@ -1,0 +1,266 @@
+//! Anthropic's messages.
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{Delivery, Request, Speaker};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Fault, Protocol, count, error_in, schema_of, temperature, write};
+use crate::classify::Said;
+use crate::framing::Framing;
+use crate::heard::{Heard, Stop};
+use crate::prices::{Sampling, SchemaBy};
+
+/// Headers of every request.
+pub(crate) const HEADERS: &[(&str, &str)] = &[("anthropic-version", "2023-06-01")];
+
+/// What the provider writes round a schema; a forced tool brings some hundred tokens of its own.
+const SCHEMA_TOKENS: u64 = 1024;
+/// The forced tool's name.
+const TOOL: &str = "reply";
+
+/// Messages with one model.
+#[derive(Debug)]
+pub(crate) struct Anthropic {
+    pub(crate) model: String,
+    pub(crate) sampling: Sampling,
+    pub(crate) schema: SchemaBy,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    system: String,
+    messages: Vec<Line<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OutputConfig<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Tool<'a>; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<ToolChoice>,
+    stream: bool,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct OutputConfig<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+struct Format<'a> {
+    r#type: &'static str,
+    schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'static str,
+    description: &'static str,
+    input_schema: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct ToolChoice {
+    r#type: &'static str,
+    name: &'static str,
+}
+
+/// A whole reply. A tool's input is kept as the model wrote it.
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(default)]
+    content: Option<Vec<Block>>,
+    #[serde(default)]
+    stop_reason: Value,
+    #[serde(default)]
+    usage: Value,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(default)]
+    r#type: Value,
+    #[serde(default)]
+    text: Value,
+    #[serde(default)]
+    input: Option<Box<RawValue>>,
+}
+
+impl Protocol for Anthropic {
+    fn path(&self) -> &'static str {
+        "messages"
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Events
+    }
+
+    fn schema_tokens(&self) -> u64 {
+        SCHEMA_TOKENS
+    }
+
+    fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure> {
+        let schema = schema_of(request)?;
+        let (native, tool) = match self.schema {
+            SchemaBy::Native => (schema, None),
+            SchemaBy::Tool => (None, schema.map(as_tool).transpose()?),
+        };
+        let (system, messages) = lines(request);
+        write(&Body {
+            model: &self.model,
+            max_tokens: request.output_tokens_max,
+            system,
+            messages,
+            temperature: match self.sampling {
+                Sampling::Accepted => temperature(request),
+                Sampling::TurnedAway => None,
+            },
+            output_config: native.map(|schema| OutputConfig {
+                format: Format {
+                    r#type: "json_schema",
+                    schema,
+                },
+            }),
+            tool_choice: tool.is_some().then_some(ToolChoice {
+                r#type: "tool",
+                name: TOOL,
+            }),
+            tools: tool.map(|tool| [tool]),
+            stream: request.delivery == Delivery::Streamed,
+        })
+    }
+
+    fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
+        let told: Value =
+            serde_json::from_slice(body).map_err(|_| Fault::Unexpected("expected JSON"))?;
+        if let Some(said) = error_in(&told) {
+            return Err(Fault::Said(said));
+        }
+        let answer: Answer =
+            serde_json::from_slice(body).map_err(|_| Fault::Unexpected("expected a message"))?;
+        let blocks = answer
+            .content
+            .ok_or(Fault::Unexpected("expected content"))?;
+        for block in &blocks {
+            match (block.r#type.as_str(), &block.input) {
+                (Some("text"), _) => heard.text += block.text.as_str().unwrap_or_default(),
+                (Some("tool_use"), Some(input)) => heard.text += input.get(),
+                // Thoughts are not part of the answer.
+                _ => {}
+            }
+        }
+        stop(&answer.stop_reason, heard);
+        usage(&answer.usage, heard);
+        heard.ended = true;
+        Ok(())
+    }
+
+    fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault> {
+        let event: Value =
+            serde_json::from_str(frame).map_err(|_| Fault::Unexpected("expected JSON events"))?;
+        match event["type"].as_str() {
+            Some("message_start") => {
+                usage(&event["message"]["usage"], heard);
+                // The output so far is no news: the last event has the whole.
+                heard.output_tokens = None;
+            }
+            Some("content_block_start") => {
+                heard.text += event["content_block"]["text"].as_str().unwrap_or_default();
+            }
+            Some("content_block_delta") => {
+                let delta = &event["delta"];
+                let words = match delta["type"].as_str() {
+                    Some("text_delta") => &delta["text"],
+                    Some("input_json_delta") => &delta["partial_json"],
+                    _ => &Value::Null,
+                };
+                heard.text += words.as_str().unwrap_or_default();
+            }
+            Some("message_delta") => {
+                stop(&event["delta"]["stop_reason"], heard);
+                usage(&event["usage"], heard);
+            }
+            Some("message_stop") => heard.ended = true,
+            Some("error") => return Err(Fault::Said(Said::read(&event).unwrap_or_default())),
+            // Pings, block ends and whatever comes to be.
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Standing instructions apart from the conversation, which must have at least one message.
+fn lines(request: &Request) -> (String, Vec<Line<'_>>) {
+    let mut system: Vec<&str> = Vec::new();
+    let mut messages = Vec::new();
+    for message in &request.messages {
+        let content = message.text.as_str();
+        match message.speaker {
+            Speaker::System => system.push(content),
+            Speaker::User => messages.push(Line {
+                role: "user",
+                content,
+            }),
+            Speaker::Assistant => messages.push(Line {
+                role: "assistant",
+                content,
+            }),
+        }
+    }
+    if messages.is_empty()
+        && let Some(content) = system.pop()
+    {
+        messages.push(Line {
+            role: "user",
+            content,
+        });
+    }
+    (system.join("\n\n"), messages)
+}
+
+fn as_tool(schema: &RawValue) -> Result<Tool<'_>, ModelFailure> {
+    let root: Value = serde_json::from_str(schema.get()).unwrap_or_default();
+    if root["type"] != "object" {
+        let detail = "this model takes a schema only when it is an object at its root";
+        return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
+    }
+    Ok(Tool {
+        name: TOOL,
+        description: "Gives the answer. Every answer goes through this tool.",
+        input_schema: schema,
+    })
+}
+
+fn stop(reason: &Value, heard: &mut Heard) {
+    if let Some(reason) = reason.as_str() {
+        heard.stop = Some(match reason {
+            "max_tokens" | "model_context_window_exceeded" => Stop::Length,
+            "refusal" => Stop::Declined("the model declined".to_owned()),
+            _ => Stop::Complete,
+        });
+    }
+}
+
+/// Reads usage. What was read from or written to the provider's cache is input too.
+fn usage(usage: &Value, heard: &mut Heard) {
+    if let Some(fresh) = count(&usage["input_tokens"]) {
+        let cached = [
+            &usage["cache_creation_input_tokens"],
+            &usage["cache_read_input_tokens"],
+        ];
+        let cached = cached.into_iter().filter_map(count);
+        heard.input_tokens = Some(cached.fold(fresh, u64::saturating_add));
+    }
+    heard.output_tokens = count(&usage["output_tokens"]).or(heard.output_tokens);
+}

@@ -1,0 +1,135 @@
+//! Ollama's own chat format: JSON, or a JSON value a line.
+
+use fathom_core::failure::ModelFailure;
+use fathom_core::model::{Delivery, Request};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Fault, Protocol, count, error_in, schema_of, temperature, words, write};
+use crate::framing::Framing;
+use crate::heard::{Heard, Stop};
+
+/// Smallest window that is asked for.
+const WINDOW_TOKENS_MIN: u64 = 4096;
+/// Largest window that is asked for: memory goes with it.
+const WINDOW_TOKENS_MAX: u64 = 131_072;
+/// Bytes that make a token at least, in text that is no noise.
+const BYTES_PER_TOKEN: u64 = 2;
+
+/// Ollama with one model.
+#[derive(Debug)]
+pub(crate) struct Ollama {
+    pub(crate) model: String,
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Line<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a RawValue>,
+    options: Options,
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    role: String,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+struct Options {
+    num_predict: u32,
+    num_ctx: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+}
+
+impl Protocol for Ollama {
+    fn path(&self) -> &'static str {
+        "api/chat"
+    }
+
+    fn framing(&self) -> Framing {
+        Framing::Lines
+    }
+
+    fn schema_tokens(&self) -> u64 {
+        // The schema becomes a grammar, which takes no tokens.
+        0
+    }
+
+    fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure> {
+        write(&Body {
+            model: &self.model,
+            messages: request
+                .messages
+                .iter()
+                .map(|message| Line {
+                    role: message.speaker.to_string(),
+                    content: message.text.as_str(),
+                })
+                .collect(),
+            stream: request.delivery == Delivery::Streamed,
+            format: schema_of(request)?,
+            options: Options {
+                num_predict: request.output_tokens_max,
+                num_ctx: window(request),
+                temperature: temperature(request),
+            },
+        })
+    }
+
+    fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
+        let answer: Value =
+            serde_json::from_slice(body).map_err(|_| Fault::Unexpected("expected JSON"))?;
+        if error_in(&answer).is_none() && !answer["message"].is_object() {
+            return Err(Fault::Unexpected("expected a message"));
+        }
+        hear(&answer, heard)?;
+        heard.ended = true;
+        Ok(())
+    }
+
+    fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault> {
+        let line: Value =
+            serde_json::from_str(frame).map_err(|_| Fault::Unexpected("expected JSON lines"))?;
+        hear(&line, heard)
+    }
+}
+
+/// A window that holds the request, in powers of two.
+///
+/// Ollama cuts a longer request without a word, and loads the model again whenever the window changes.
+fn window(request: &Request) -> u64 {
+    let bytes: usize = request
+        .messages
+        .iter()
+        .map(|message| message.text.as_str().len())
+        .sum();
+    let input = bytes as u64 / BYTES_PER_TOKEN;
+    let needed = input.saturating_add(u64::from(request.output_tokens_max));
+    needed
+        .min(WINDOW_TOKENS_MAX)
+        .next_power_of_two()
+        .max(WINDOW_TOKENS_MIN)
+}
+
+fn hear(line: &Value, heard: &mut Heard) -> Result<(), Fault> {
+    if let Some(said) = error_in(line) {
+        return Err(Fault::Said(said));
+    }
+    heard.text += &words(&line["message"]["content"]);
+    if line["done"] == Value::Bool(true) {
+        heard.stop = Some(match line["done_reason"].as_str() {
+            Some("length") => Stop::Length,
+            _ => Stop::Complete,
+        });
+        heard.input_tokens = count(&line["prompt_eval_count"]);
+        heard.output_tokens = count(&line["eval_count"]);
+        heard.ended = true;
+    }
+    Ok(())
+}

@@ -1,0 +1,296 @@
+//! A model that says what a file tells it to, for tests and demonstrations.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{Delivery, Measured, Request};
+use fathom_core::text::Text;
+use regex::Regex;
+use serde::Deserialize;
+
+use super::render;
+use crate::classify::{self, DETAIL_CHARS_MAX, RETRY_AFTER_MAX, Said, clean};
+use crate::clock;
+use crate::endpoint::EndpointId;
+use crate::error::ModelsError;
+use crate::exchange::timed_out;
+use crate::heard::{Heard, Stop};
+use crate::model::{CallFuture, Deltas, Model};
+use crate::prices::{Facts, PriceBasis};
+use crate::tokens::Counter;
+
+/// How much of a request that no line fits is shown.
+const UNFIT_CHARS_MAX: usize = 120;
+
+/// One line as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    r#match: Option<String>,
+    reply: Option<String>,
+    error: Option<WrittenError>,
+    usage: Option<WrittenUsage>,
+    #[serde(default)]
+    delay_ms: u64,
+    #[serde(default = "once")]
+    times: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenError {
+    status: u16,
+    retry_after_s: Option<f64>,
+    message: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenUsage {
+    #[serde(rename = "input_tokens", alias = "prompt_tokens")]
+    input: u64,
+    #[serde(rename = "output_tokens", alias = "completion_tokens")]
+    output: u64,
+    /// Some write it, nobody needs it.
+    #[serde(default, rename = "total_tokens")]
+    _total: u64,
+}
+
+fn once() -> u64 {
+    1
+}
+
+/// What a line answers.
+#[derive(Clone)]
+enum Answer {
+    Reply {
+        text: Arc<str>,
+        usage: Option<WrittenUsage>,
+    },
+    Failure(ModelFailure),
+}
+
+/// One line as it is meant.
+struct Line {
+    fits: Option<Regex>,
+    answer: Answer,
+    delay: Duration,
+    times: u64,
+}
+
+impl Line {
+    fn mean(written: Written) -> Result<Self, String> {
+        let fits = written
+            .r#match
+            .map(|pattern| Regex::new(&pattern).map_err(|cause| format!("`match`: {cause}")))
+            .transpose()?;
+        if written.times == 0 {
+            return Err("`times` is 0: the line would never answer".to_owned());
+        }
+        let answer = match (written.reply, written.error) {
+            (Some(text), None) => Answer::Reply {
+                text: text.into(),
+                usage: written.usage,
+            },
+            (None, Some(error)) => Answer::Failure(fail(error)?),
+            (Some(_), Some(_)) => return Err("has both `reply` and `error`".to_owned()),
+            (None, None) => return Err("has neither `reply` nor `error`".to_owned()),
+        };
+        Ok(Self {
+            fits,
+            answer,
+            delay: Duration::from_millis(written.delay_ms),
+            times: written.times,
+        })
+    }
+}
+
+fn fail(error: WrittenError) -> Result<ModelFailure, String> {
+    if !(400..600).contains(&error.status) {
+        return Err(format!("`status` is {}, not from 400 to 599", error.status));
+    }
+    let wait = error
+        .retry_after_s
+        .map(|seconds| {
+            Duration::try_from_secs_f64(seconds.min(RETRY_AFTER_MAX.as_secs_f64()))
+                .map_err(|cause| format!("`retry_after_s`: {cause}"))
+        })
+        .transpose()?;
+    let said = Said {
+        message: error
+            .message
+            .unwrap_or_else(|| "as the script says".to_owned()),
+        ..Said::default()
+    };
+    Ok(classify::status(
+        error.status,
+        &said,
+        wait.map(classify::millis),
+    ))
+}
+
+/// A script and how often each of its lines has answered.
+pub(crate) struct Script {
+    path: PathBuf,
+    lines: Vec<Line>,
+    used: Mutex<Vec<u64>>,
+}
+
+impl fmt::Debug for Script {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Script")
+            .field("path", &self.path)
+            .field("lines", &self.lines.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Script {
+    /// Understands a script's text.
+    pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, ModelsError> {
+        let lines = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+            .map(|(index, line)| {
+                serde_json::from_str(line)
+                    .map_err(|cause| cause.to_string())
+                    .and_then(Line::mean)
+                    .map_err(|cause| ModelsError::ScriptLine {
+                        path: path.to_owned(),
+                        line: index + 1,
+                        cause,
+                    })
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(Self {
+            path: path.to_owned(),
+            used: Mutex::new(vec![0; lines.len()]),
+            lines,
+        })
+    }
+
+    /// The answer of the first unused line that fits.
+    fn take(&self, rendered: &str) -> Result<(Answer, Duration), ModelFailure> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let fitting = self.lines.iter().zip(used.iter_mut()).find(|(line, used)| {
+            **used < line.times
+                && line
+                    .fits
+                    .as_ref()
+                    .is_none_or(|fits| fits.is_match(rendered))
+        });
+        if let Some((line, used)) = fitting {
+            *used += 1;
+            return Ok((line.answer.clone(), line.delay));
+        }
+        let left = self
+            .lines
+            .iter()
+            .zip(used.iter())
+            .filter(|(line, used)| **used < line.times)
+            .count();
+        let last = rendered.lines().last().unwrap_or_default();
+        let detail = format!(
+            "no unused line of `{}` fits ({left} of {} lines left); the request ends: {}",
+            self.path.display(),
+            self.lines.len(),
+            clean(last, UNFIT_CHARS_MAX),
+        );
+        let detail = clean(&detail, DETAIL_CHARS_MAX);
+        Err(ModelFailure::unsent(FailureKind::Rejected, detail))
+    }
+}
+
+/// A model that speaks from a script.
+#[derive(Debug)]
+pub(crate) struct Scripted {
+    id: String,
+    endpoint: EndpointId,
+    script: Arc<Script>,
+    counter: Counter,
+    facts: Facts,
+}
+
+impl Scripted {
+    pub(crate) fn new(id: &str, script: Arc<Script>, counter: Counter) -> Self {
+        Self {
+            id: id.to_owned(),
+            endpoint: EndpointId::new(id),
+            script,
+            counter,
+            facts: Facts::unlisted(PriceBasis::Free),
+        }
+    }
+
+    async fn speak(
+        &self,
+        request: &Request,
+        deltas: &mut Deltas<'_>,
+        heard: &mut Heard,
+    ) -> Result<(), ModelFailure> {
+        let (answer, delay) = self.script.take(&render(request))?;
+        if !delay.is_zero() {
+            clock::wait(delay).await;
+        }
+        let (text, usage) = match answer {
+            Answer::Failure(failure) => return Err(failure),
+            Answer::Reply { text, usage } => (text, usage),
+        };
+        match request.delivery {
+            Delivery::Whole => heard.text.push_str(&text),
+            Delivery::Streamed => {
+                for word in text.split_inclusive(char::is_whitespace) {
+                    heard.text.push_str(word);
+                    deltas(word);
+                    // Whoever listens may interrupt between two words.
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+        heard.stop = Some(Stop::Complete);
+        heard.input_tokens = usage.map(|usage| usage.input);
+        heard.output_tokens = usage.map(|usage| usage.output);
+        Ok(())
+    }
+}
+
+impl Model for Scripted {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn endpoint(&self) -> &EndpointId {
+        &self.endpoint
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+        self.counter.measure(request, &self.facts, 0)
+    }
+
+    fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+        Box::pin(async move {
+            let started = clock::now();
+            let measured = self.measure(request)?;
+            let mut heard = Heard::default();
+            let speaking = self.speak(request, deltas, &mut heard);
+            let outcome = match tokio::time::timeout(request.timeout.into(), speaking).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(timed_out(request.timeout)),
+            };
+            if let Err(mut failure) = outcome {
+                failure.partial = Text::from(heard.text);
+                return Err(failure);
+            }
+            let latency = classify::millis(clock::now() - started);
+            heard.settle(request, &measured, &self.counter, latency)
+        })
+    }
+}

@@ -1,0 +1,64 @@
+//! Keys, in a type that cannot be printed by accident.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+use zeroize::Zeroizing;
+
+/// What stands in for a key wherever it might be seen.
+const HIDDEN: &str = "[hidden]";
+
+/// A key. It shows as `[hidden]` in every form of output, and its memory is cleared when it goes.
+#[derive(Clone)]
+pub struct Secret(Arc<Zeroizing<String>>);
+
+impl Secret {
+    /// Takes a key in; white space round it, as a file's last line feed, is no part of it.
+    pub fn new(key: impl Into<String>) -> Self {
+        let key = Zeroizing::new(key.into());
+        Self(Arc::new(Zeroizing::new(key.trim().to_owned())))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The key itself, for the one header that carries it.
+    pub(crate) fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// `text` without the key: a provider may repeat it in an error.
+    pub(crate) fn redact(&self, text: &str) -> String {
+        if self.is_empty() {
+            text.to_owned()
+        } else {
+            text.replace(self.reveal(), HIDDEN)
+        }
+    }
+}
+
+impl From<String> for Secret {
+    fn from(key: String) -> Self {
+        Self::new(key)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(HIDDEN)
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(HIDDEN)
+    }
+}

@@ -1,0 +1,153 @@
+//! How many tokens a request takes, before it is sent.
+//!
+//! With a model's own vocabulary the count is exact. Where nobody knows it, the count is an upper bound: a tokenizer
+//! that can spell any byte never needs more tokens than there are bytes.
+
+mod bpe;
+mod slots;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{Exactness, Measured, Request};
+use tokenizers::Tokenizer;
+
+use crate::error::ModelsError;
+use crate::prices::Facts;
+
+pub(crate) use bpe::Vocabulary;
+
+/// Largest request that is measured or sent.
+const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What a chat template adds, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Template {
+    per_message: u64,
+    per_request: u64,
+}
+
+/// `OpenAI`'s: three tokens and the role for every message, three that open the reply.
+const OPENAI: Template = Template {
+    per_message: 4,
+    per_request: 3,
+};
+
+/// A bound for templates that are not known: markers round each message, and a standing header.
+const ANY: Template = Template {
+    per_message: 16,
+    per_request: 32,
+};
+
+/// Counts tokens for one model.
+#[derive(Clone)]
+pub(crate) enum Counter {
+    /// One of `OpenAI`'s vocabularies.
+    Known(Vocabulary),
+    /// The tokenizer that the user gave.
+    Given(Arc<Tokenizer>),
+    /// Bytes.
+    Bytes,
+}
+
+impl fmt::Debug for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Known(Vocabulary::O200k) => "Known(o200k)",
+            Self::Known(Vocabulary::Cl100k) => "Known(cl100k)",
+            Self::Given(_) => "Given",
+            Self::Bytes => "Bytes",
+        })
+    }
+}
+
+impl Counter {
+    /// The counter for a model with these facts.
+    pub(crate) fn for_facts(facts: &Facts) -> Self {
+        match facts.vocabulary {
+            Some(vocabulary) => {
+                vocabulary.warm_up();
+                Self::Known(vocabulary)
+            }
+            None => Self::Bytes,
+        }
+    }
+
+    /// The counter of a `tokenizer.json`.
+    pub(crate) fn read(path: &Path) -> Result<Self, ModelsError> {
+        let unusable = |cause: String| ModelsError::Tokenizer {
+            path: path.to_owned(),
+            cause,
+        };
+        let file = std::fs::read(path).map_err(|cause| unusable(cause.to_string()))?;
+        let tokenizer = Tokenizer::from_bytes(file).map_err(|cause| unusable(cause.to_string()))?;
+        Ok(Self::Given(Arc::new(tokenizer)))
+    }
+
+    /// Tokens of a text by itself.
+    pub(crate) fn count(&self, text: &str) -> (u64, Exactness) {
+        let exact = match self {
+            Self::Known(vocabulary) => vocabulary.count(text),
+            Self::Given(tokenizer) => tokenizer
+                .encode_fast(text, false)
+                .ok()
+                .map(|encoding| encoding.len() as u64),
+            Self::Bytes => None,
+        };
+        match exact {
+            Some(tokens) => (tokens, Exactness::Exact),
+            None => (text.len() as u64, Exactness::UpperBound),
+        }
+    }
+
+    /// Measures a request. How a provider puts a schema to its model is its secret, so one makes the count a bound.
+    pub(crate) fn measure(
+        &self,
+        request: &Request,
+        facts: &Facts,
+        schema_tokens: u64,
+    ) -> Result<Measured, ModelFailure> {
+        let texts = || request.messages.iter().map(|message| &message.text);
+        if texts()
+            .chain(&request.schema)
+            .any(fathom_core::text::Text::is_closed)
+        {
+            let detail = "a text of the request is sealed and was not opened";
+            return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
+        }
+        let bytes: usize = texts().map(|text| text.as_str().len()).sum();
+        if bytes > REQUEST_BYTES_MAX {
+            let detail = format!("the request is larger than {} MiB", REQUEST_BYTES_MAX >> 20);
+            return Err(ModelFailure::unsent(FailureKind::TooLarge, detail));
+        }
+        let template = match self {
+            Self::Known(_) => OPENAI,
+            Self::Given(_) | Self::Bytes => ANY,
+        };
+        let mut exactness = Exactness::Exact;
+        let mut tokens = template.per_request;
+        for text in texts() {
+            let (count, how) = self.count(text.as_str());
+            tokens = tokens.saturating_add(count + template.per_message);
+            if how == Exactness::UpperBound {
+                exactness = how;
+            }
+        }
+        if let Some(schema) = &request.schema {
+            tokens = tokens.saturating_add(schema.as_str().len() as u64 + schema_tokens);
+            exactness = Exactness::UpperBound;
+        }
+        Ok(Measured {
+            input_tokens: tokens,
+            exactness,
+            window_tokens: facts.window_tokens,
+            price: facts.price,
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "tokens_tests.rs"]
+mod tests;

@@ -1,0 +1,185 @@
+//! Byte-pair counting with `OpenAI`'s vocabularies, exact and without a loading time.
+//!
+//! The usual way parses a file of 200,000 lines into hash maps at every start, which takes hundreds of milliseconds.
+//! Here the build script lays out the vocabulary as a table in the program itself. `tiktoken-rs`, from which the
+//! vocabulary comes, is what the tests compare with.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::LazyLock;
+
+use regex::Regex;
+use serde::Deserialize;
+
+use super::slots::{self, EMPTY, TOKEN_BYTES_MAX};
+
+/// One of `OpenAI`'s vocabularies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Vocabulary {
+    /// Of GPT-4o and everything since.
+    O200k,
+    /// Of GPT-4 and GPT-3.5.
+    Cl100k,
+}
+
+/// A vocabulary's tokens, as the build script laid them out.
+struct Table {
+    bytes: &'static [u8],
+    begins: &'static [u8],
+    slots: &'static [u8],
+}
+
+static O200K: Table = Table {
+    bytes: include_bytes!(concat!(env!("OUT_DIR"), "/o200k.bytes")),
+    begins: include_bytes!(concat!(env!("OUT_DIR"), "/o200k.begins")),
+    slots: include_bytes!(concat!(env!("OUT_DIR"), "/o200k.slots")),
+};
+
+static CL100K: Table = Table {
+    bytes: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k.bytes")),
+    begins: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k.begins")),
+    slots: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k.slots")),
+};
+
+/// How text is cut before tokens are merged. The published patterns look ahead with `\s+(?!\S)`, which takes a regex
+/// engine that can run away; [`give_back`] does the same afterwards, so that a linear one will do.
+static O200K_PIECES: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+",
+    ))
+});
+
+static CL100K_PIECES: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
+    Regex::new(concat!(
+        r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}",
+        r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s+$|\s*[\r\n]|\s+",
+    ))
+});
+
+impl Vocabulary {
+    fn table(self) -> &'static Table {
+        match self {
+            Self::O200k => &O200K,
+            Self::Cl100k => &CL100K,
+        }
+    }
+
+    fn pieces(self) -> Option<&'static Regex> {
+        match self {
+            Self::O200k => O200K_PIECES.as_ref().ok(),
+            Self::Cl100k => CL100K_PIECES.as_ref().ok(),
+        }
+    }
+
+    /// Gets the pattern ready on a thread of its own: its Unicode classes take some milliseconds to compile.
+    pub(crate) fn warm_up(self) {
+        std::thread::spawn(move || self.pieces());
+    }
+
+    /// Tokens of `text`. Nothing only if the pattern did not compile, which a test rules out.
+    pub(crate) fn count(self, text: &str) -> Option<u64> {
+        let (pieces, table) = (self.pieces()?, self.table());
+        let mut tokens = 0;
+        let mut at = 0;
+        while let Some(found) = pieces.find_at(text, at) {
+            at = give_back(text, found.start(), found.end());
+            tokens += table.count_piece(&text.as_bytes()[found.start()..at]) as u64;
+        }
+        Some(tokens)
+    }
+}
+
+/// The end of a piece: white space before a word leaves its last character to the word.
+fn give_back(text: &str, start: usize, end: usize) -> usize {
+    let piece = &text[start..end];
+    match piece.chars().next_back() {
+        Some(last)
+            if last.is_whitespace()
+                && !matches!(last, '\r' | '\n')
+                && end < text.len()
+                && piece.len() > last.len_utf8() =>
+        {
+            end - last.len_utf8()
+        }
+        _ => end,
+    }
+}
+
+impl Table {
+    fn number(numbers: &[u8], index: usize) -> Option<u32> {
+        let (numbers, _) = numbers.as_chunks::<4>();
+        numbers.get(index).copied().map(u32::from_le_bytes)
+    }
+
+    fn token(&self, rank: u32) -> Option<&[u8]> {
+        let rank = rank as usize;
+        let begin = Self::number(self.begins, rank)? as usize;
+        let end = Self::number(self.begins, rank + 1)? as usize;
+        self.bytes.get(begin..end)
+    }
+
+    fn rank(&self, token: &[u8]) -> Option<u32> {
+        if token.len() > TOKEN_BYTES_MAX {
+            return None;
+        }
+        let slots = self.slots.len() / 4;
+        let mut slot = slots::first_slot(token, slots);
+        loop {
+            let rank = Self::number(self.slots, slot)?;
+            if rank == EMPTY {
+                return None;
+            }
+            if self.token(rank)? == token {
+                return Some(rank);
+            }
+            slot = slots::next_slot(slot, slots);
+        }
+    }
+
+    /// Tokens of one piece: neighbours are merged, the lowest rank first and from the left, until none is a token.
+    fn count_piece(&self, piece: &[u8]) -> usize {
+        if self.rank(piece).is_some() {
+            return 1;
+        }
+        // A part is named by where it starts; `ends[start]` is where it ends, and zero once it is merged away.
+        let mut ends: Vec<usize> = (1..=piece.len()).collect();
+        let mut before: Vec<usize> = (0..piece.len())
+            .map(|start| start.saturating_sub(1))
+            .collect();
+        let mut merges = BinaryHeap::new();
+        let consider = |merges: &mut BinaryHeap<_>, start: usize, end: usize| {
+            if let Some(rank) = self.rank(&piece[start..end]) {
+                merges.push(Reverse((rank, start, end)));
+            }
+        };
+        for start in 0..piece.len().saturating_sub(1) {
+            consider(&mut merges, start, start + 2);
+        }
+        let mut parts = piece.len();
+        while let Some(Reverse((_, left, end))) = merges.pop() {
+            let right = ends[left];
+            // The parts that this merge was about may have been merged with others since.
+            if right == 0 || right >= end || ends[right] != end {
+                continue;
+            }
+            ends[left] = end;
+            ends[right] = 0;
+            parts -= 1;
+            if end < piece.len() {
+                before[end] = left;
+                consider(&mut merges, left, ends[end]);
+            }
+            if left > 0 {
+                consider(&mut merges, before[left], end);
+            }
+        }
+        parts
+    }
+}
+
+#[cfg(test)]
+#[path = "bpe_tests.rs"]
+mod tests;

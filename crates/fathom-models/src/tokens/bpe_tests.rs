@@ -1,0 +1,94 @@
+//! The counts are those of the reference implementation, token for token.
+
+use std::sync::LazyLock;
+
+use proptest::prelude::*;
+use tiktoken_rs::CoreBPE;
+
+use super::Vocabulary;
+
+static REFERENCE_O200K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::o200k_base().unwrap());
+static REFERENCE_CL100K: LazyLock<CoreBPE> = LazyLock::new(|| tiktoken_rs::cl100k_base().unwrap());
+
+fn agree(text: &str) {
+    let counts = (
+        Vocabulary::O200k.count(text),
+        Vocabulary::Cl100k.count(text),
+    );
+    let wanted = (
+        Some(REFERENCE_O200K.encode_ordinary(text).len() as u64),
+        Some(REFERENCE_CL100K.encode_ordinary(text).len() as u64),
+    );
+    assert_eq!(counts, wanted, "{text:?}");
+}
+
+#[test]
+fn g03_known_texts_have_their_published_counts() {
+    // From OpenAI's own guide to counting tokens, for both vocabularies.
+    let known = [
+        ("antidisestablishmentarianism", 6, 6),
+        ("2 + 2 = 4", 7, 7),
+        ("お誕生日おめでとう", 8, 9),
+        ("tiktoken is great!", 6, 6),
+        ("", 0, 0),
+    ];
+    for (text, o200k, cl100k) in known {
+        assert_eq!(Vocabulary::O200k.count(text), Some(o200k), "{text}");
+        assert_eq!(Vocabulary::Cl100k.count(text), Some(cl100k), "{text}");
+    }
+}
+
+#[test]
+fn g03_counts_agree_with_the_reference_on_awkward_texts() {
+    for text in [
+        " ",
+        "  ",
+        "a  b",
+        "a \n  b",
+        "\n\n\n",
+        "trailing   ",
+        "trailing \n \t ",
+        "\r\n\r\nx",
+        "I'll we'VE they're IT'S 's",
+        "HTTPServer camelCase ÀÉÎ ǅungla ǅ",
+        "1234567 ١٢٣٤ 12.5e-3",
+        "e\u{301}a\u{308} \u{301}x",
+        "//// ---- ===\n###/\n",
+        "<|endoftext|> <|im_start|>",
+        "fn main() {\n    println!(\"{x:?}\");\n}\n",
+        "日本語テキスト、混在 text。",
+        "👩‍👩‍👧‍👦 🇩🇪",
+        "\u{a0}\u{2003}x\u{3000}y",
+        "𝔘𝔫𝔦𝔠𝔬𝔡𝔢",
+    ] {
+        agree(text);
+    }
+}
+
+#[test]
+fn g03_long_runs_are_counted_without_running_away() {
+    agree(&" ".repeat(5_000));
+    agree(&"a".repeat(3_000));
+    agree(&"ab1 ".repeat(3_000));
+    // A million spaces before a word end the reference's engine; here they are a piece like any other.
+    let spaces = format!("{}x", " ".repeat(1_000_000));
+    assert!(
+        Vocabulary::O200k
+            .count(&spaces)
+            .is_some_and(|tokens| tokens > 1_000)
+    );
+}
+
+proptest! {
+    #[test]
+    fn g03_counts_agree_with_the_reference(text in any::<String>()) {
+        agree(&text);
+    }
+
+    #[test]
+    fn g03_counts_agree_on_white_space_words_and_marks(
+        text in "([ \t\r\n\u{a0}]{0,4}[a-zA-Zäß'’0-9.,/#\u{301}日本]{0,5}){0,20}"
+    ) {
+        agree(&text);
+    }
+}

@@ -1,0 +1,131 @@
+//! What is handed to the journal: one record, sealed, encoded and linked to its chain.
+
+use fathom_core::command::Command;
+use fathom_core::event::{Departure, EventKind, Record};
+use fathom_core::id::{Digest, EpisodeId, Epoch, Seq};
+use fathom_core::outcome::Status;
+use fathom_core::unit::Timestamp;
+
+use crate::chain::{self, Chain};
+use crate::error::StoreError;
+use crate::seal::{Blob, Sealer};
+use crate::signals::SignalId;
+
+/// One record on its way to the disk.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The episode it belongs to.
+    pub episode: EpisodeId,
+    /// Its place in the episode's chain.
+    pub seq: Seq,
+    /// The owner that writes it.
+    pub epoch: Epoch,
+    /// When its event was taken in.
+    pub at: Timestamp,
+    /// The encoded record.
+    pub bytes: Vec<u8>,
+    /// Its digest in the chain.
+    pub hash: Digest,
+    /// The sealed texts it refers to; stored in the same commit.
+    pub blobs: Vec<Blob>,
+    /// What it means for its episode.
+    pub mark: Mark,
+    /// Model calls that follow from it.
+    pub model_calls: u32,
+    /// Signals from other processes that it takes in; they are removed in the same commit.
+    pub settles: Vec<SignalId>,
+}
+
+/// What a record means for its episode, as far as the journal wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// The episode goes on.
+    Plain,
+    /// The episode goes on, and the head of its chain is signed before the record counts as durable.
+    Checkpoint,
+    /// The owner lets go of the run. The head is signed, too.
+    Released(Departure),
+    /// The episode ends here. The head is signed, too.
+    Finished(Status),
+}
+
+impl Entry {
+    /// Seals and encodes `record`, and puts it at the end of `chain`.
+    ///
+    /// The record keeps its plain texts, which have addresses now. When this fails the chain is as before.
+    pub fn seal(
+        record: &mut Record,
+        chain: &mut Chain,
+        sealer: &Sealer,
+    ) -> Result<Self, StoreError> {
+        if record.seq != chain.next_seq() || sealer.run() != chain.run() {
+            return Err(StoreError::OutOfOrder {
+                run: chain.run(),
+                episode: chain.episode().clone(),
+                seq: record.seq,
+            });
+        }
+        let blobs = sealer.seal(record)?;
+        let bytes = chain::encode(record)?;
+        let hash = chain.extend(&bytes);
+        Ok(Self {
+            episode: chain.episode().clone(),
+            seq: record.seq,
+            epoch: record.epoch,
+            at: record.event.at,
+            bytes,
+            hash,
+            blobs,
+            mark: Mark::of(record),
+            model_calls: model_calls(record),
+            settles: Vec::new(),
+        })
+    }
+
+    /// Also has the head signed before the record counts as durable.
+    #[must_use]
+    pub fn checkpoint(mut self) -> Self {
+        if self.mark == Mark::Plain {
+            self.mark = Mark::Checkpoint;
+        }
+        self
+    }
+
+    /// Also removes a posted signal, which this record takes in.
+    #[must_use]
+    pub fn settling(mut self, signal: SignalId) -> Self {
+        self.settles.push(signal);
+        self
+    }
+
+    /// What it weighs in the journal's queue.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let blobs: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
+        self.bytes.len() + blobs
+    }
+}
+
+impl Mark {
+    /// What `record` says about its episode.
+    pub fn of(record: &Record) -> Self {
+        match (record.result(), &record.event.kind) {
+            (Some(result), _) => Self::Finished(result.status),
+            (None, EventKind::Released { why }) => Self::Released(*why),
+            (None, _) => Self::Plain,
+        }
+    }
+
+    /// Whether the chain's head is signed before the record counts as durable.
+    pub(crate) const fn wants_signed_head(self) -> bool {
+        match self {
+            Self::Plain => false,
+            Self::Checkpoint | Self::Released(_) | Self::Finished(_) => true,
+        }
+    }
+}
+
+fn model_calls(record: &Record) -> u32 {
+    let calls = record.commands.iter();
+    let calls = calls.filter(|command| matches!(command, Command::CallModel { .. }));
+    u32::try_from(calls.count()).unwrap_or(u32::MAX)
+}

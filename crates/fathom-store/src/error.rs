@@ -1,0 +1,282 @@
+//! What can go wrong between an event and the disk.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
+use rusqlite::ErrorCode;
+
+/// Everything the store can fail with.
+///
+/// It can be cloned, because one failed commit is the answer to everyone who waited for it.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A file or folder cannot be used.
+    #[error("cannot {doing} `{}`", path.display())]
+    Io {
+        /// What was tried, as `create`.
+        doing: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        source: Arc<io::Error>,
+    },
+    /// The database failed for a reason that has no variant of its own.
+    #[error("the journal's database failed")]
+    Database {
+        /// What the database said.
+        source: DatabaseCause,
+    },
+    /// There is no room for what was to be written.
+    #[error("no space left for the journal")]
+    DiskFull,
+    /// What is stored cannot be what was written.
+    #[error("the journal is damaged: {what}")]
+    Damaged {
+        /// What was found.
+        what: String,
+    },
+    /// A newer Fathom wrote the home.
+    #[error(
+        "the journal has format {found}, written by Fathom {written_by}; this one knows up to {known}"
+    )]
+    NewerFormat {
+        /// The format of the file.
+        found: u32,
+        /// The newest format this program knows.
+        known: u32,
+        /// The version that wrote it.
+        written_by: String,
+    },
+    /// Another process kept the database to itself for too long.
+    #[error("another process does not let go of the journal")]
+    Busy,
+    /// The journal was closed, or its writer is gone.
+    #[error("the journal is closed")]
+    Closed,
+    /// There is no such run.
+    #[error("there is no run `{run}`")]
+    UnknownRun {
+        /// Its id.
+        run: RunId,
+    },
+    /// The run is there already.
+    #[error("run `{run}` exists already")]
+    RunExists {
+        /// Its id.
+        run: RunId,
+    },
+    /// Another owner has taken the run over.
+    #[error("run `{run}` has a newer owner: epoch {} instead of {}", current.0, held.0)]
+    Fenced {
+        /// Which run.
+        run: RunId,
+        /// The epoch that wanted to write.
+        held: Epoch,
+        /// The epoch of the owner.
+        current: Epoch,
+    },
+    /// The run has an owner that works on it.
+    #[error("run `{run}` is being worked on by another process")]
+    Owned {
+        /// Which run.
+        run: RunId,
+    },
+    /// The place in the chain is not the next one, or is taken.
+    #[error("record {seq} of episode {episode} in run `{run}` is not the next of its chain")]
+    OutOfOrder {
+        /// Which run.
+        run: RunId,
+        /// Which episode.
+        episode: EpisodeId,
+        /// The place that was asked for.
+        seq: Seq,
+    },
+    /// A record cannot be written as JSON, or read back.
+    #[error("not a record: {what}")]
+    NotARecord {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A text or a record is larger than the store takes.
+    #[error("{bytes} bytes in one piece, the limit is {max}")]
+    TooLarge {
+        /// How large it is.
+        bytes: usize,
+        /// How large it may be.
+        max: usize,
+    },
+    /// A text is closed, so it cannot be sealed for another run.
+    #[error("a text of the record cannot be read, so it cannot be sealed")]
+    ClosedText,
+    /// A sealed text is not there.
+    #[error("text {address} is missing")]
+    MissingBlob {
+        /// Its address.
+        address: Digest,
+    },
+    /// A sealed text is not what was written.
+    #[error("text {address} is damaged")]
+    DamagedBlob {
+        /// Its address.
+        address: Digest,
+    },
+    /// The run's key does not open a text.
+    #[error("text {address} was sealed with another key")]
+    WrongKey {
+        /// Its address.
+        address: Digest,
+    },
+    /// A key can be read by other users.
+    #[error("`{}` can be read by others (mode {mode:03o})", path.display())]
+    ExposedKey {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+        /// What they should be.
+        wanted: u32,
+    },
+    /// A key file holds no key.
+    #[error("`{}` does not hold a key", path.display())]
+    DamagedKey {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system gave no random bits.
+    #[error("the system gave no random bits for a key")]
+    NoRandomness,
+}
+
+/// What the database said, in its own words.
+#[derive(Clone, Debug)]
+pub struct DatabaseCause(Arc<rusqlite::Error>);
+
+impl fmt::Display for DatabaseCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl std::error::Error for DatabaseCause {}
+
+impl StoreError {
+    /// The code a user can look up.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Io { .. } => "F0201",
+            Self::Database { .. } => "F0202",
+            Self::DiskFull => "F0203",
+            Self::Damaged { .. } => "F0204",
+            Self::NewerFormat { .. } => "F0205",
+            Self::Busy => "F0206",
+            Self::Closed => "F0207",
+            Self::UnknownRun { .. } => "F0208",
+            Self::RunExists { .. } => "F0209",
+            Self::Fenced { .. } => "F0210",
+            Self::Owned { .. } => "F0211",
+            Self::OutOfOrder { .. } => "F0212",
+            Self::NotARecord { .. } => "F0213",
+            Self::TooLarge { .. } => "F0214",
+            Self::ClosedText => "F0215",
+            Self::MissingBlob { .. } => "F0216",
+            Self::DamagedBlob { .. } => "F0217",
+            Self::WrongKey { .. } => "F0218",
+            Self::ExposedKey { .. } => "F0219",
+            Self::DamagedKey { .. } => "F0220",
+            Self::NoRandomness => "F0221",
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Io { path, .. } => {
+                format!(
+                    "check that `{}` exists and is yours to write",
+                    path.display()
+                )
+            }
+            Self::Database { .. } => {
+                "run `fathom verify`; nothing that was acknowledged is lost".to_owned()
+            }
+            Self::DiskFull => {
+                "free some space, then `fathom resume`; what was acknowledged is stored".to_owned()
+            }
+            Self::Damaged { .. } | Self::MissingBlob { .. } | Self::DamagedBlob { .. } => {
+                "run `fathom verify` to see what is affected, and restore the home from a backup"
+                    .to_owned()
+            }
+            Self::NewerFormat { written_by, .. } => {
+                format!("use Fathom {written_by} or later, or another `--home`")
+            }
+            Self::Busy => {
+                "end the program that has the journal open for writing, and try again".to_owned()
+            }
+            Self::Closed => "start the command again; runs can be resumed".to_owned(),
+            Self::UnknownRun { .. } => "`fathom runs` lists the runs of this home".to_owned(),
+            Self::RunExists { .. } => "`fathom resume` continues a run".to_owned(),
+            Self::Fenced { .. } => {
+                "another process resumed this run and goes on with it; watch it with `fathom show`"
+                    .to_owned()
+            }
+            Self::Owned { .. } => "wait for it, or stop it with `fathom cancel`".to_owned(),
+            Self::OutOfOrder { .. } | Self::NotARecord { .. } | Self::ClosedText => {
+                "run `fathom verify`; if it finds nothing, this is a bug worth a report".to_owned()
+            }
+            Self::TooLarge { .. } => "split the input into smaller files".to_owned(),
+            Self::WrongKey { .. } => {
+                "put back the key that belongs to the run, from a backup of `keys`".to_owned()
+            }
+            Self::ExposedKey { path, wanted, .. } => {
+                format!(
+                    "if nobody else read it: chmod {wanted:03o} '{}'",
+                    path.display()
+                )
+            }
+            Self::DamagedKey { .. } => "put the key back from a backup of `keys`".to_owned(),
+            Self::NoRandomness => "check the system's random source".to_owned(),
+        }
+    }
+
+    /// Wraps what the system said about a file.
+    pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull,
+            _ => Self::Io {
+                doing,
+                path: path.to_owned(),
+                source: Arc::new(source),
+            },
+        }
+    }
+
+    /// Something stored that nobody can have written.
+    pub(crate) fn damaged(what: impl Into<String>) -> Self {
+        Self::Damaged { what: what.into() }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::damaged(error.to_string())
+            }
+            _ => match error {
+                rusqlite::Error::FromSqlConversionFailure(..)
+                | rusqlite::Error::IntegralValueOutOfRange(..)
+                | rusqlite::Error::InvalidColumnType(..)
+                | rusqlite::Error::Utf8Error(..) => Self::damaged(error.to_string()),
+                error => Self::Database {
+                    source: DatabaseCause(Arc::new(error)),
+                },
+            },
+        }
+    }
+}

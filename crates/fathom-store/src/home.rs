@@ -1,0 +1,135 @@
+//! The home: the folder that holds a user's journal, keys, heads and locks.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use fathom_core::id::RunId;
+
+use crate::error::StoreError;
+use crate::heads::HeadsWriter;
+use crate::journal::Journal;
+use crate::keys::{KeyRing, Shredded};
+use crate::private_files;
+use crate::sqlite::{SqliteJournal, SqliteOptions};
+use crate::verify::{Scope, Verification, Verifier};
+
+/// A user's data folder.
+#[derive(Clone, Debug)]
+pub struct Home {
+    folder: PathBuf,
+    heads: PathBuf,
+    keys: KeyRing,
+}
+
+impl Home {
+    /// Uses the folder; what is missing in it is made, readable by its owner alone.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let folder = folder.into();
+        private_files::create_folder(&folder)?;
+        private_files::create_folder(&folder.join("locks"))?;
+        Ok(Self {
+            heads: folder.join("heads.jsonl"),
+            keys: KeyRing::open(folder.join("keys"))?,
+            folder,
+        })
+    }
+
+    /// Keeps signed heads in another file, best on another disk. Its folder must be there.
+    #[must_use]
+    pub fn with_heads(mut self, file: impl Into<PathBuf>) -> Self {
+        self.heads = file.into();
+        self
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The journal's file.
+    pub fn journal_path(&self) -> PathBuf {
+        self.folder.join("journal.db")
+    }
+
+    /// The file of signed heads.
+    pub fn heads_path(&self) -> &Path {
+        &self.heads
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &KeyRing {
+        &self.keys
+    }
+
+    /// Opens the journal, with its heads signed and kept.
+    pub fn open_journal(&self) -> Result<SqliteJournal, StoreError> {
+        let options = SqliteOptions {
+            heads: Some(HeadsWriter::open(&self.heads, self.keys.signing_key()?)?),
+            pages_max: None,
+        };
+        SqliteJournal::open(&self.journal_path(), options)
+    }
+
+    /// Takes the ownership of a run as far as this machine is concerned; none when another process has it.
+    /// Reading a run needs no lock.
+    pub fn lock_run(&self, run: RunId) -> Result<Option<RunLock>, StoreError> {
+        let path = self.folder.join("locks").join(format!("{run}.lock"));
+        loop {
+            let file = private_files::open_or_create(&path)?;
+            match file.try_lock() {
+                Ok(()) if is_at(&file, &path)? => return Ok(Some(RunLock { _file: file, path })),
+                // The owner before us removed the file between our opening and our locking it.
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => return Ok(None),
+                Err(TryLockError::Error(error)) => {
+                    return Err(StoreError::io("lock", &path, error));
+                }
+            }
+        }
+    }
+
+    /// Destroys the key of a run that nobody works on. Its texts are gone for good, its chain stays verifiable.
+    pub fn shred(&self, run: RunId) -> Result<Shredded, StoreError> {
+        let _lock = self.lock_run(run)?.ok_or(StoreError::Owned { run })?;
+        self.keys.shred(run)
+    }
+
+    /// Verifies runs of this home.
+    pub fn verify(&self, journal: &dyn Journal, scope: Scope) -> Result<Verification, StoreError> {
+        let verifier = Verifier {
+            journal,
+            heads: Some(&self.heads),
+            key: &self.keys.signing_key()?.verifying_key(),
+            is_shredded: &|run| self.keys.is_shredded(run),
+        };
+        verifier.verify(scope)
+    }
+}
+
+/// Whether an open file is the one that lies at `path`.
+fn is_at(file: &File, path: &Path) -> Result<bool, StoreError> {
+    let place = |found: fs::Metadata| (found.dev(), found.ino());
+    let opened = file.metadata().map(place);
+    let opened = opened.map_err(|error| StoreError::io("look at", path, error))?;
+    match fs::metadata(path).map(place) {
+        Ok(found) => Ok(found == opened),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(StoreError::io("look at", path, error)),
+    }
+}
+
+/// The ownership of a run on this machine, until dropped. The system takes it back when the process dies.
+#[derive(Debug)]
+pub struct RunLock {
+    _file: File,
+    path: PathBuf,
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        // While it is still locked, so nobody else's file is removed. One that stays is no harm.
+        fs::remove_file(&self.path).ok();
+    }
+}

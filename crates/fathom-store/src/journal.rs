@@ -1,0 +1,136 @@
+//! The journal: an append-only store of records, and the small tables beside it.
+
+use fathom_core::effect::IdempotencyKey;
+use fathom_core::event::Signal;
+use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
+
+use crate::error::StoreError;
+use crate::log::RunLog;
+use crate::registry::{Claim, ClaimOutcome, Override, OverrideOutcome};
+use crate::runs::{NewRun, RunInfo, RunQuery};
+use crate::signals::{KillOrder, Lifted, PostedSignal, SignalId};
+
+/// A store of records. Every method that changes something has made it durable when it returns; only
+/// [`RunLog::append`] runs ahead.
+pub trait Journal: Send + Sync {
+    /// Makes a run whose first owner is the caller.
+    fn create_run(&self, run: &NewRun) -> Result<Epoch, StoreError>;
+
+    /// Makes the caller the newest owner of a run. Whoever owned it before can write no more.
+    fn acquire(&self, run: RunId) -> Result<Epoch, StoreError>;
+
+    /// Opens the way in for the owner `epoch`.
+    fn open_log(&self, run: RunId, epoch: Epoch) -> Result<RunLog, StoreError>;
+
+    /// Up to `limit` records of a run, in the order they were stored, that come after `after`. There may be fewer
+    /// where they are large; there are none only at the end.
+    fn page(&self, run: RunId, after: Cursor, limit: usize) -> Result<Vec<Stored>, StoreError>;
+
+    /// What is known of a run; none when there is no such run.
+    fn run_info(&self, run: RunId) -> Result<Option<RunInfo>, StoreError>;
+
+    /// Runs, newest first.
+    fn list_runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError>;
+
+    /// Every run that has a record or a line in the list, for the verifier.
+    fn run_ids(&self) -> Result<Vec<RunId>, StoreError>;
+
+    /// A sealed text of a run.
+    fn blob(&self, run: RunId, address: &Digest) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// How many sealed texts there are.
+    fn blob_count(&self) -> Result<u64, StoreError>;
+
+    /// Leaves a signal for the owner of a run.
+    fn post_signal(&self, run: RunId, signal: &Signal) -> Result<SignalId, StoreError>;
+
+    /// Signals of a run that came after `after` and are not settled. Cheap enough to ask twenty times a second.
+    fn signals(&self, run: RunId, after: SignalId) -> Result<Vec<PostedSignal>, StoreError>;
+
+    /// Removes signals up to `upto` that no record will take in.
+    fn drop_signals(&self, run: RunId, upto: SignalId) -> Result<(), StoreError>;
+
+    /// Throws the kill switch for a scope. Thrown twice it stays thrown, in the first one's name.
+    fn set_kill(&self, order: &KillOrder) -> Result<(), StoreError>;
+
+    /// Lifts the kill switch of exactly this scope.
+    fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError>;
+
+    /// The scopes that are killed now.
+    fn kills(&self) -> Result<Vec<KillOrder>, StoreError>;
+
+    /// Claims the right to send under a key.
+    fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
+
+    /// Lets the next claim pass over the one who holds the key. What was claimed before stays on record.
+    fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError>;
+
+    /// Who holds a key, if anyone.
+    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError>;
+}
+
+impl dyn Journal + '_ {
+    /// All records of a run, in the order they were stored, read in pages.
+    pub fn records(&self, run: RunId) -> Records<'_> {
+        Records {
+            journal: self,
+            run,
+            after: Cursor::default(),
+            page: Vec::new().into_iter(),
+            is_at_end: false,
+        }
+    }
+}
+
+/// Where a stored record lies. Only its order means something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cursor(pub u64);
+
+/// A record as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Where it lies.
+    pub cursor: Cursor,
+    /// The episode it belongs to.
+    pub episode: EpisodeId,
+    /// Its place in the chain, as the store found it; the record says it, too.
+    pub seq: Seq,
+    /// The encoded record.
+    pub bytes: Vec<u8>,
+    /// Its digest in the chain.
+    pub hash: Digest,
+}
+
+/// Records of a run, one by one.
+pub struct Records<'a> {
+    journal: &'a dyn Journal,
+    run: RunId,
+    after: Cursor,
+    page: std::vec::IntoIter<Stored>,
+    is_at_end: bool,
+}
+
+/// Records read at once.
+const PAGE_RECORDS: usize = 4096;
+
+impl Iterator for Records<'_> {
+    type Item = Result<Stored, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.page.as_slice().is_empty() && !self.is_at_end {
+            match self.journal.page(self.run, self.after, PAGE_RECORDS) {
+                Ok(page) => {
+                    self.is_at_end = page.is_empty();
+                    self.page = page.into_iter();
+                }
+                Err(error) => {
+                    self.is_at_end = true;
+                    return Some(Err(error));
+                }
+            }
+        }
+        let stored = self.page.next()?;
+        self.after = stored.cursor;
+        Some(Ok(stored))
+    }
+}

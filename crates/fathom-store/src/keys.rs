@@ -1,0 +1,122 @@
+//! The key ring: one key per run, which opens its texts, and one that signs the heads of chains.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ed25519_dalek::SigningKey;
+use fathom_core::id::RunId;
+use zeroize::Zeroizing;
+
+use crate::error::StoreError;
+use crate::private_files::{self, Destroyed, FILE_MODE, FOLDER_MODE};
+use crate::seal::{KEY_BYTES, RunKey, Sealer};
+
+/// A folder of keys. Whoever can read it can read every run.
+#[derive(Clone, Debug)]
+pub struct KeyRing {
+    folder: PathBuf,
+}
+
+/// What a shred did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shredded {
+    /// The key is gone, and with it every text of the run.
+    Now,
+    /// There was no key.
+    Before,
+}
+
+impl KeyRing {
+    /// Uses the folder, which is made when it is not there, and refused when others can look into it.
+    pub fn open(folder: impl Into<PathBuf>) -> Result<Self, StoreError> {
+        let folder = folder.into();
+        private_files::create_folder(&folder)?;
+        private_files::check_private(&folder, FOLDER_MODE)?;
+        Ok(Self { folder })
+    }
+
+    /// Makes the key of a new run. One that is there already is used again.
+    pub fn create_run_key(&self, run: RunId) -> Result<RunKey, StoreError> {
+        let path = self.run_key_path(run);
+        self.load_or_create(&path)
+            .map(|bytes| RunKey::from_bytes(*bytes))
+    }
+
+    /// The key of a run; none when the run was shredded.
+    pub fn run_key(&self, run: RunId) -> Result<Option<RunKey>, StoreError> {
+        let key = load(&self.run_key_path(run))?;
+        Ok(key.map(|bytes| RunKey::from_bytes(*bytes)))
+    }
+
+    /// What opens and seals the texts of a run; none when the run was shredded.
+    pub fn sealer(&self, run: RunId) -> Result<Option<Sealer>, StoreError> {
+        Ok(self.run_key(run)?.map(|key| Sealer::new(run, &key)))
+    }
+
+    /// Whether the key of a run is gone.
+    pub fn is_shredded(&self, run: RunId) -> Result<bool, StoreError> {
+        Ok(load(&self.run_key_path(run))?.is_none())
+    }
+
+    /// The key that signs heads, made on first use.
+    pub fn signing_key(&self) -> Result<SigningKey, StoreError> {
+        let bytes = self.load_or_create(&self.folder.join("signing.key"))?;
+        Ok(SigningKey::from_bytes(&bytes))
+    }
+
+    /// Destroys a run's key: its texts can never be read again, its chain can still be verified.
+    ///
+    /// The file is overwritten before it is removed. A disk that copies on write, or a backup, may still hold it.
+    pub fn shred(&self, run: RunId) -> Result<Shredded, StoreError> {
+        Ok(match private_files::destroy(&self.run_key_path(run))? {
+            Destroyed::Now => Shredded::Now,
+            Destroyed::WasNotThere => Shredded::Before,
+        })
+    }
+
+    fn run_key_path(&self, run: RunId) -> PathBuf {
+        self.folder.join(format!("{run}.key"))
+    }
+
+    /// Two processes that want the same new key get the same one: the second waits and finds it.
+    fn load_or_create(&self, path: &Path) -> Result<Zeroizing<[u8; KEY_BYTES]>, StoreError> {
+        if let Some(bytes) = load(path)? {
+            return Ok(bytes);
+        }
+        let _locked = self.lock()?;
+        if let Some(bytes) = load(path)? {
+            return Ok(bytes);
+        }
+        let mut bytes = Zeroizing::new([0; KEY_BYTES]);
+        getrandom::fill(bytes.as_mut_slice()).map_err(|_| StoreError::NoRandomness)?;
+        private_files::write_whole(path, bytes.as_slice())?;
+        Ok(bytes)
+    }
+
+    fn lock(&self) -> Result<File, StoreError> {
+        let path = self.folder.join("ring.lock");
+        let file = private_files::open_or_create(&path)?;
+        file.lock()
+            .map_err(|error| StoreError::io("lock", &path, error))?;
+        Ok(file)
+    }
+}
+
+fn load(path: &Path) -> Result<Option<Zeroizing<[u8; KEY_BYTES]>>, StoreError> {
+    let bytes = match fs::read(path) {
+        Ok(bytes) => Zeroizing::new(bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::io("read", path, error)),
+    };
+    private_files::check_private(path, FILE_MODE)?;
+    let key: Result<[u8; KEY_BYTES], _> = bytes.as_slice().try_into();
+    match key {
+        // A shred that a crash cut short: overwritten, and not removed any more.
+        Ok(key) if key == [0; KEY_BYTES] => Ok(None),
+        Ok(key) => Ok(Some(Zeroizing::new(key))),
+        Err(_) => Err(StoreError::DamagedKey {
+            path: path.to_owned(),
+        }),
+    }
+}

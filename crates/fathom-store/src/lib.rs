@@ -1,0 +1,38 @@
+//! The journal and its blobs on `SQLite` and in memory, with hash chains, signed heads and per-run keys.
+//!
+//! A record's way to the disk: [`Entry::seal`] turns its texts into encrypted blobs, encodes it and links it to
+//! its episode's [`Chain`]; [`RunLog::append`] queues it and returns; one writer thread commits all that waits,
+//! and [`RunLog::durable`] tells when. [`Home::verify`] walks the same way back.
+
+mod entry;
+mod error;
+mod home;
+mod journal;
+mod keys;
+mod log;
+mod memory;
+mod private_files;
+mod registry;
+mod runs;
+mod signals;
+mod sqlite;
+
+pub mod chain;
+pub mod heads;
+pub mod seal;
+pub mod verify;
+
+pub use chain::{Chain, ChainCheck};
+pub use entry::{Entry, Mark};
+pub use error::{DatabaseCause, StoreError};
+pub use home::{Home, RunLock};
+pub use journal::{Cursor, Journal, Records, Stored};
+pub use keys::{KeyRing, Shredded};
+pub use log::{Durability, LogSink, LogState, Position, RunLog, Ticket};
+pub use memory::MemoryJournal;
+pub use registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
+pub use runs::{NewRun, RunFilter, RunInfo, RunQuery, RunState};
+pub use seal::{Blob, RunKey, Sealer};
+pub use signals::{KillOrder, Lifted, PostedSignal, SignalId};
+pub use sqlite::{SqliteJournal, SqliteOptions};
+pub use verify::{Fault, Problem, Scope, Verification};

@@ -1,0 +1,268 @@
+//! A run's way into the journal: append now, learn later that it is durable.
+
+use std::fmt;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread::{self, Thread};
+
+use fathom_core::id::{Epoch, RunId};
+use tokio::sync::watch;
+
+use crate::entry::Entry;
+use crate::error::StoreError;
+
+/// Where an entry stands in a journal's queue. Grows with each append of the process, in the order in which
+/// entries reach the disk. Zero stands before the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Position(pub u64);
+
+/// How much of a run is on the disk.
+#[derive(Clone, Debug)]
+pub enum Durability {
+    /// Every entry of the run up to this position.
+    Upto(Position),
+    /// Every entry up to this position, and never one after it.
+    Failed {
+        /// The last position that is durable.
+        upto: Position,
+        /// Why nothing follows.
+        reason: StoreError,
+    },
+}
+
+impl Durability {
+    /// The last position that is durable.
+    pub const fn upto(&self) -> Position {
+        match self {
+            Self::Upto(upto) | Self::Failed { upto, .. } => *upto,
+        }
+    }
+
+    /// The answer to one who waits for `position`; none while it is open.
+    fn answer(&self, position: Position) -> Option<Result<(), StoreError>> {
+        match self {
+            _ if position <= self.upto() => Some(Ok(())),
+            Self::Upto(_) => None,
+            Self::Failed { reason, .. } => Some(Err(reason.clone())),
+        }
+    }
+}
+
+/// What a run's owner and the journal's writer share.
+pub struct LogState {
+    run: RunId,
+    epoch: Epoch,
+    durability: watch::Sender<Durability>,
+}
+
+impl fmt::Debug for LogState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LogState")
+            .field("run", &self.run)
+            .field("epoch", &self.epoch)
+            .field("durability", &*self.durability.borrow())
+            .finish()
+    }
+}
+
+impl LogState {
+    fn new(run: RunId, epoch: Epoch) -> Self {
+        let (durability, _) = watch::channel(Durability::Upto(Position::default()));
+        Self {
+            run,
+            epoch,
+            durability,
+        }
+    }
+
+    /// The run.
+    pub fn run(&self) -> RunId {
+        self.run
+    }
+
+    /// The owner that writes here.
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// Says that everything up to `position` is on the disk. Means nothing after a failure.
+    pub fn acknowledge(&self, position: Position) {
+        self.durability
+            .send_if_modified(|durability| match durability {
+                Durability::Upto(upto) if *upto < position => {
+                    *upto = position;
+                    true
+                }
+                Durability::Upto(_) | Durability::Failed { .. } => false,
+            });
+    }
+
+    /// Says that nothing more will get there. The first reason stands.
+    pub fn fail(&self, reason: &StoreError) {
+        self.durability
+            .send_if_modified(|durability| match durability {
+                Durability::Upto(upto) => {
+                    *durability = Durability::Failed {
+                        upto: *upto,
+                        reason: reason.clone(),
+                    };
+                    true
+                }
+                Durability::Failed { .. } => false,
+            });
+    }
+
+    /// Why nothing more will get to the disk, once that is so.
+    pub fn failure(&self) -> Option<StoreError> {
+        match &*self.durability.borrow() {
+            Durability::Upto(_) => None,
+            Durability::Failed { reason, .. } => Some(reason.clone()),
+        }
+    }
+}
+
+/// The promise to tell a run's owner what became of one entry. Dropped without an answer, it says that the
+/// journal is closed, so nobody waits for a writer that is gone.
+#[derive(Debug)]
+pub struct Ticket {
+    log: Arc<LogState>,
+    position: Position,
+    is_answered: bool,
+}
+
+impl Ticket {
+    /// Promises an answer about the entry at `position`.
+    pub fn new(log: Arc<LogState>, position: Position) -> Self {
+        Self {
+            log,
+            position,
+            is_answered: false,
+        }
+    }
+
+    /// The log the entry was appended to.
+    pub fn log(&self) -> &Arc<LogState> {
+        &self.log
+    }
+
+    /// The entry and all before it are on the disk.
+    pub fn acknowledge(mut self) {
+        self.is_answered = true;
+        self.log.acknowledge(self.position);
+    }
+
+    /// The entry did not get there, and nothing after it will.
+    pub fn fail(mut self, reason: &StoreError) {
+        self.is_answered = true;
+        self.log.fail(reason);
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            self.log.fail(&StoreError::Closed);
+        }
+    }
+}
+
+/// What takes a log's entries: a backend of the journal.
+pub trait LogSink: Send + Sync {
+    /// Puts an entry at the end of the queue; waits while the queue is full.
+    fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError>;
+}
+
+/// The right to append to one run, and the knowledge of what is durable of it.
+///
+/// Clones share both. A failure (a newer owner, a full disk) ends the log: what was durable stays so, nothing
+/// after it is ever acknowledged. Other runs go on, unless the journal as a whole failed.
+#[derive(Clone)]
+pub struct RunLog {
+    state: Arc<LogState>,
+    sink: Arc<dyn LogSink>,
+}
+
+impl fmt::Debug for RunLog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.state.fmt(f)
+    }
+}
+
+impl RunLog {
+    /// A log of `run` for the owner `epoch`, into `sink`.
+    pub fn new(run: RunId, epoch: Epoch, sink: Arc<dyn LogSink>) -> Self {
+        Self {
+            state: Arc::new(LogState::new(run, epoch)),
+            sink,
+        }
+    }
+
+    /// The run.
+    pub fn run(&self) -> RunId {
+        self.state.run
+    }
+
+    /// The owner that writes here.
+    pub fn epoch(&self) -> Epoch {
+        self.state.epoch
+    }
+
+    /// Queues an entry and returns at once, unless the queue is full. Entries become durable in this order.
+    pub fn append(&self, entry: Entry) -> Result<Position, StoreError> {
+        if let Some(reason) = self.state.failure() {
+            return Err(reason);
+        }
+        if entry.epoch != self.state.epoch {
+            return Err(StoreError::Fenced {
+                run: self.state.run,
+                held: entry.epoch,
+                current: self.state.epoch,
+            });
+        }
+        self.sink.enqueue(&self.state, entry)
+    }
+
+    /// What is durable, now and whenever it changes.
+    pub fn durability(&self) -> watch::Receiver<Durability> {
+        self.state.durability.subscribe()
+    }
+
+    /// Waits until the entry at `position` is on the disk, or never will be.
+    pub async fn durable(&self, position: Position) -> Result<(), StoreError> {
+        let mut durability = self.durability();
+        loop {
+            if let Some(answer) = durability.borrow_and_update().answer(position) {
+                return answer;
+            }
+            // The sender lives in `self`, so it cannot be gone.
+            durability.changed().await.map_err(|_| StoreError::Closed)?;
+        }
+    }
+
+    /// Waits as [`durable`](Self::durable) does, and blocks the thread meanwhile.
+    pub fn wait_durable(&self, position: Position) -> Result<(), StoreError> {
+        block_on(self.durable(position))
+    }
+}
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+/// Runs a future that only waits for another thread's word.
+fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let waker = Waker::from(Arc::new(Unpark(thread::current())));
+    let mut context = Context::from_waker(&waker);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(value) => return value,
+            Poll::Pending => thread::park(),
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! A journal that lives in memory: for tests, and for runs nobody wants to keep.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use fathom_core::effect::IdempotencyKey;
+use fathom_core::event::Signal;
+use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
+
+use crate::entry::Entry;
+use crate::error::StoreError;
+use crate::journal::{Cursor, Journal, Stored};
+use crate::log::{LogSink, LogState, Position, RunLog, Ticket};
+use crate::registry::{Claim, ClaimOutcome, Override, OverrideOutcome};
+use crate::runs::{Delta, NewRun, RunFilter, RunInfo, RunQuery, RunState, id_digits};
+use crate::signals::{KillOrder, Lifted, PostedSignal, SignalId};
+
+/// Most entries that wait while the journal holds back.
+const HELD_ENTRIES_MAX: usize = 65_536;
+
+/// A journal in memory. Clones share it, as processes share a home.
+#[derive(Clone, Default)]
+pub struct MemoryJournal {
+    shared: Arc<Shared>,
+}
+
+#[derive(Default)]
+struct Shared(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    runs: BTreeMap<RunId, RunInfo>,
+    records: HashMap<RunId, Vec<Stored>>,
+    taken: HashSet<(RunId, EpisodeId, Seq)>,
+    last_cursor: Cursor,
+    blobs: HashMap<(RunId, Digest), Vec<u8>>,
+    signals: BTreeMap<SignalId, (RunId, Signal)>,
+    last_signal: SignalId,
+    kills: Vec<KillOrder>,
+    /// Every claim that ever held, the newest last.
+    claims: HashMap<IdempotencyKey, Vec<Claim>>,
+    /// For a key, the number of claims it may have.
+    allowed: HashMap<IdempotencyKey, usize>,
+    last_position: Position,
+    disk: Disk,
+}
+
+/// Whether entries become durable at once.
+#[derive(Default)]
+enum Disk {
+    #[default]
+    Prompt,
+    Held(VecDeque<(Ticket, Entry)>),
+}
+
+impl MemoryJournal {
+    /// An empty journal, durable at once.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// From here on entries wait: they are neither durable nor to be read, as if the disk were slow.
+    pub fn hold(&self) {
+        let mut state = self.shared.lock();
+        if let Disk::Prompt = state.disk {
+            state.disk = Disk::Held(VecDeque::new());
+        }
+    }
+
+    /// Loses what waits, as a crash does, and goes on holding back.
+    pub fn forget(&self) {
+        let mut state = self.shared.lock();
+        if let Disk::Held(waiting) = &mut state.disk {
+            waiting.clear();
+        }
+    }
+
+    /// Stores what waits, in its order, and no longer holds back.
+    pub fn release(&self) {
+        let mut state = self.shared.lock();
+        if let Disk::Held(waiting) = std::mem::take(&mut state.disk) {
+            for (ticket, entry) in waiting {
+                state.settle(ticket, entry);
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LogSink for Shared {
+    fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError> {
+        let mut state = self.lock();
+        if let Disk::Held(waiting) = &state.disk
+            && waiting.len() >= HELD_ENTRIES_MAX
+        {
+            return Err(StoreError::Busy);
+        }
+        let position = Position(state.last_position.0 + 1);
+        state.last_position = position;
+        let ticket = Ticket::new(log.clone(), position);
+        match &mut state.disk {
+            Disk::Held(waiting) => waiting.push_back((ticket, entry)),
+            Disk::Prompt => state.settle(ticket, entry),
+        }
+        Ok(position)
+    }
+}
+
+impl State {
+    fn settle(&mut self, ticket: Ticket, entry: Entry) {
+        match self.store(ticket.log(), entry) {
+            Ok(()) => ticket.acknowledge(),
+            Err(reason) => ticket.fail(&reason),
+        }
+    }
+
+    fn store(&mut self, log: &LogState, entry: Entry) -> Result<(), StoreError> {
+        if let Some(reason) = log.failure() {
+            return Err(reason);
+        }
+        let run = log.run();
+        let place = (run, entry.episode.clone(), entry.seq);
+        let is_taken = self.taken.contains(&place);
+        let info = self.info(run)?;
+        if info.epoch != log.epoch() {
+            return Err(StoreError::Fenced {
+                run,
+                held: log.epoch(),
+                current: info.epoch,
+            });
+        }
+        if is_taken {
+            return Err(StoreError::OutOfOrder {
+                run,
+                episode: entry.episode,
+                seq: entry.seq,
+            });
+        }
+        let mut delta = Delta::default();
+        delta.add(&entry);
+        delta.apply(info);
+        self.taken.insert(place);
+        for blob in entry.blobs {
+            self.blobs.entry((run, blob.address)).or_insert(blob.bytes);
+        }
+        self.signals
+            .retain(|id, (of, _)| *of != run || !entry.settles.contains(id));
+        self.last_cursor.0 += 1;
+        self.records.entry(run).or_default().push(Stored {
+            cursor: self.last_cursor,
+            episode: entry.episode,
+            seq: entry.seq,
+            bytes: entry.bytes,
+            hash: entry.hash,
+        });
+        Ok(())
+    }
+
+    fn info(&mut self, run: RunId) -> Result<&mut RunInfo, StoreError> {
+        let unknown = StoreError::UnknownRun { run };
+        self.runs.get_mut(&run).ok_or(unknown)
+    }
+}
+
+impl Journal for MemoryJournal {
+    fn create_run(&self, new: &NewRun) -> Result<Epoch, StoreError> {
+        let mut state = self.shared.lock();
+        if state.runs.contains_key(&new.run) {
+            return Err(StoreError::RunExists { run: new.run });
+        }
+        let info = RunInfo {
+            run: new.run,
+            epoch: Epoch(1),
+            state: RunState::Running,
+            program: new.program.clone(),
+            model: new.model.clone(),
+            created_at: new.created_at,
+            updated_at: new.created_at,
+            events: 0,
+            episodes: 0,
+            model_calls: 0,
+        };
+        state.runs.insert(new.run, info);
+        Ok(Epoch(1))
+    }
+
+    fn acquire(&self, run: RunId) -> Result<Epoch, StoreError> {
+        let mut state = self.shared.lock();
+        let info = state.info(run)?;
+        info.epoch.0 += 1;
+        Ok(info.epoch)
+    }
+
+    fn open_log(&self, run: RunId, epoch: Epoch) -> Result<RunLog, StoreError> {
+        let current = self.shared.lock().info(run)?.epoch;
+        if current != epoch {
+            return Err(StoreError::Fenced {
+                run,
+                held: epoch,
+                current,
+            });
+        }
+        Ok(RunLog::new(run, epoch, self.shared.clone()))
+    }
+
+    fn page(&self, run: RunId, after: Cursor, limit: usize) -> Result<Vec<Stored>, StoreError> {
+        let state = self.shared.lock();
+        let records = state.records.get(&run).map_or(&[][..], Vec::as_slice);
+        let start = records.partition_point(|stored| stored.cursor <= after);
+        Ok(records[start..].iter().take(limit).cloned().collect())
+    }
+
+    fn run_info(&self, run: RunId) -> Result<Option<RunInfo>, StoreError> {
+        Ok(self.shared.lock().runs.get(&run).cloned())
+    }
+
+    fn list_runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        let state = self.shared.lock();
+        let wanted = |info: &&RunInfo| match &query.filter {
+            RunFilter::All => true,
+            RunFilter::Unfinished => !info.state.is_finished(),
+            RunFilter::Finished => info.state.is_finished(),
+            RunFilter::IdStartsWith(start) => {
+                id_digits(&info.run.to_string()).starts_with(&id_digits(start))
+            }
+        };
+        let mut runs: Vec<RunInfo> = state.runs.values().filter(wanted).cloned().collect();
+        runs.sort_by_key(|info| std::cmp::Reverse((info.created_at, info.run)));
+        runs.truncate(query.limit());
+        Ok(runs)
+    }
+
+    fn run_ids(&self) -> Result<Vec<RunId>, StoreError> {
+        Ok(self.shared.lock().runs.keys().copied().collect())
+    }
+
+    fn blob(&self, run: RunId, address: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.shared.lock().blobs.get(&(run, *address)).cloned())
+    }
+
+    fn blob_count(&self) -> Result<u64, StoreError> {
+        Ok(self.shared.lock().blobs.len() as u64)
+    }
+
+    fn post_signal(&self, run: RunId, signal: &Signal) -> Result<SignalId, StoreError> {
+        let mut state = self.shared.lock();
+        state.info(run)?;
+        state.last_signal.0 += 1;
+        let id = state.last_signal;
+        state.signals.insert(id, (run, signal.clone()));
+        Ok(id)
+    }
+
+    fn signals(&self, run: RunId, after: SignalId) -> Result<Vec<PostedSignal>, StoreError> {
+        let state = self.shared.lock();
+        let later = state.signals.range(SignalId(after.0 + 1)..);
+        let own = later.filter(|(_, (of, _))| *of == run);
+        let posted = own.map(|(id, (_, signal))| PostedSignal {
+            id: *id,
+            signal: signal.clone(),
+        });
+        Ok(posted.collect())
+    }
+
+    fn drop_signals(&self, run: RunId, upto: SignalId) -> Result<(), StoreError> {
+        let mut state = self.shared.lock();
+        state.signals.retain(|id, (of, _)| *of != run || *id > upto);
+        Ok(())
+    }
+
+    fn set_kill(&self, order: &KillOrder) -> Result<(), StoreError> {
+        let mut state = self.shared.lock();
+        if state.kills.iter().all(|kill| kill.scope != order.scope) {
+            state.kills.push(order.clone());
+        }
+        Ok(())
+    }
+
+    fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError> {
+        let mut state = self.shared.lock();
+        let before = state.kills.len();
+        state.kills.retain(|kill| kill.scope != order.scope);
+        Ok(match before - state.kills.len() {
+            0 => Lifted::WasNotThrown,
+            _ => Lifted::Now,
+        })
+    }
+
+    fn kills(&self) -> Result<Vec<KillOrder>, StoreError> {
+        Ok(self.shared.lock().kills.clone())
+    }
+
+    fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+        let mut state = self.shared.lock();
+        let State {
+            claims, allowed, ..
+        } = &mut *state;
+        let held = claims.entry(claim.key.clone()).or_default();
+        let allowed = allowed.get(&claim.key).copied().unwrap_or(1);
+        match held.last() {
+            Some(last) if last.owner == claim.owner && last.payload == claim.payload => {}
+            Some(last) if held.len() >= allowed => {
+                return Ok(ClaimOutcome::HeldBy {
+                    owner: last.owner.clone(),
+                    payload: last.payload,
+                    at: last.at,
+                });
+            }
+            Some(_) | None => held.push(claim.clone()),
+        }
+        Ok(ClaimOutcome::Claimed)
+    }
+
+    fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError> {
+        let mut state = self.shared.lock();
+        let held = state.claims.get(&order.key).map_or(0, Vec::len);
+        if held == 0 {
+            return Ok(OverrideOutcome::NothingHeld);
+        }
+        state.allowed.insert(order.key.clone(), held + 1);
+        Ok(OverrideOutcome::Recorded)
+    }
+
+    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
+        let state = self.shared.lock();
+        Ok(state.claims.get(key).and_then(|held| held.last()).cloned())
+    }
+}

@@ -1,0 +1,65 @@
+//! The idempotency registry: who may send what has one key.
+
+use fathom_core::effect::IdempotencyKey;
+use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
+use fathom_core::unit::Timestamp;
+
+/// The ask that wants to send, or did.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ClaimOwner {
+    /// Its run.
+    pub run: RunId,
+    /// Its episode.
+    pub episode: EpisodeId,
+    /// The ask.
+    pub ask: AskId,
+}
+
+/// The wish to send something once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// What is sent, whatever its words.
+    pub key: IdempotencyKey,
+    /// The digest of its words.
+    pub payload: Digest,
+    /// Who wants to send it.
+    pub owner: ClaimOwner,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Whether a claim holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClaimOutcome {
+    /// It does, durably. The same ask gets the same answer again for the same payload.
+    Claimed,
+    /// Another ask was first, or this one with another payload.
+    HeldBy {
+        /// Who holds the key.
+        owner: ClaimOwner,
+        /// What it was claimed for.
+        payload: Digest,
+        /// Since when.
+        at: Timestamp,
+    },
+}
+
+/// A person's word that the holder of a key may be passed over, once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Override {
+    /// The key.
+    pub key: IdempotencyKey,
+    /// Who says so.
+    pub by: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What an override did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverrideOutcome {
+    /// The next claim by another ask holds.
+    Recorded,
+    /// Nobody holds the key, so there is nobody to pass over.
+    NothingHeld,
+}

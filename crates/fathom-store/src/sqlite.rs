@@ -1,0 +1,192 @@
+//! The journal in a `SQLite` file: one writer thread with group commit, any number of readers.
+
+mod columns;
+mod queue;
+mod reading;
+mod schema;
+mod tables;
+mod writer;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use fathom_core::effect::IdempotencyKey;
+use fathom_core::event::Signal;
+use fathom_core::id::{Digest, Epoch, RunId};
+use rusqlite::{Connection, OpenFlags};
+
+use self::queue::Queue;
+use self::reading::Readers;
+use self::writer::Writer;
+use crate::error::StoreError;
+use crate::heads::HeadsWriter;
+use crate::journal::{Cursor, Journal, Stored};
+use crate::log::RunLog;
+use crate::private_files;
+use crate::registry::{Claim, ClaimOutcome, Override, OverrideOutcome};
+use crate::runs::{NewRun, RunInfo, RunQuery};
+use crate::signals::{KillOrder, Lifted, PostedSignal, SignalId};
+
+/// How a journal is opened.
+#[derive(Debug, Default)]
+pub struct SqliteOptions {
+    /// Where signed heads go; nowhere by default.
+    pub heads: Option<HeadsWriter>,
+    /// Most pages of 4 KiB the file may have; past that the disk counts as full.
+    pub pages_max: Option<u32>,
+}
+
+/// A journal in a file that several processes may share.
+///
+/// Dropping it stores what is queued, and then stops its thread.
+pub struct SqliteJournal {
+    queue: Arc<Queue>,
+    readers: Readers,
+    writer: Option<JoinHandle<()>>,
+}
+
+impl SqliteJournal {
+    /// Opens the file, which is made when it is not there.
+    pub fn open(path: &Path, options: SqliteOptions) -> Result<Self, StoreError> {
+        let connection = open_for_writing(path, options.pages_max)?;
+        let queue = Arc::new(Queue::default());
+        let writer = Writer::new(connection, queue.clone(), options.heads);
+        let writer = thread::Builder::new()
+            .name("fathom-journal".to_owned())
+            .spawn(move || writer.run())
+            .map_err(|error| StoreError::io("start a writer for", path, error))?;
+        Ok(Self {
+            queue,
+            readers: Readers::new(path.to_owned()),
+            writer: Some(writer),
+        })
+    }
+}
+
+/// One process at a time looks at the format and makes the tables.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the store: here the journal is opened for writing"
+)]
+fn open_for_writing(path: &Path, pages_max: Option<u32>) -> Result<Connection, StoreError> {
+    let lock_path = path.with_extension("lock");
+    let lock = private_files::open_or_create(&lock_path)?;
+    lock.lock()
+        .map_err(|error| StoreError::io("lock", &lock_path, error))?;
+    // The database keeps the mode of the file it finds, also for the files beside it.
+    private_files::create_if_missing(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    schema::configure(&mut connection)?;
+    if let Some(pages_max) = pages_max {
+        connection.pragma_update(None, "max_page_count", pages_max)?;
+    }
+    schema::prepare(&mut connection)?;
+    schema::configure_writer(&connection)?;
+    Ok(connection)
+}
+
+impl Drop for SqliteJournal {
+    fn drop(&mut self) {
+        // The writer's connection is then the last one, and tidies the files up.
+        self.readers.close();
+        self.queue.close();
+        if let Some(writer) = self.writer.take() {
+            // A panic of the writer was told to everyone who waited for it.
+            writer.join().ok();
+        }
+    }
+}
+
+impl Journal for SqliteJournal {
+    fn create_run(&self, run: &NewRun) -> Result<Epoch, StoreError> {
+        let run = run.clone();
+        self.queue.call(move |tx| tables::create_run(tx, &run))
+    }
+
+    fn acquire(&self, run: RunId) -> Result<Epoch, StoreError> {
+        self.queue.call(move |tx| tables::acquire(tx, run))
+    }
+
+    fn open_log(&self, run: RunId, epoch: Epoch) -> Result<RunLog, StoreError> {
+        let current = self.readers.read(|db| tables::epoch(db, run))?;
+        match current {
+            None => Err(StoreError::UnknownRun { run }),
+            Some(current) if current != epoch => Err(StoreError::Fenced {
+                run,
+                held: epoch,
+                current,
+            }),
+            Some(_) => Ok(RunLog::new(run, epoch, self.queue.clone())),
+        }
+    }
+
+    fn page(&self, run: RunId, after: Cursor, limit: usize) -> Result<Vec<Stored>, StoreError> {
+        self.readers.read(|db| reading::page(db, run, after, limit))
+    }
+
+    fn run_info(&self, run: RunId) -> Result<Option<RunInfo>, StoreError> {
+        self.readers.read(|db| reading::run_info(db, run))
+    }
+
+    fn list_runs(&self, query: &RunQuery) -> Result<Vec<RunInfo>, StoreError> {
+        self.readers.read(|db| reading::list_runs(db, query))
+    }
+
+    fn run_ids(&self) -> Result<Vec<RunId>, StoreError> {
+        self.readers.read(reading::run_ids)
+    }
+
+    fn blob(&self, run: RunId, address: &Digest) -> Result<Option<Vec<u8>>, StoreError> {
+        self.readers.read(|db| reading::blob(db, run, address))
+    }
+
+    fn blob_count(&self) -> Result<u64, StoreError> {
+        self.readers.read(reading::blob_count)
+    }
+
+    fn post_signal(&self, run: RunId, signal: &Signal) -> Result<SignalId, StoreError> {
+        let signal = signal.clone();
+        self.queue
+            .call(move |tx| tables::post_signal(tx, run, &signal))
+    }
+
+    fn signals(&self, run: RunId, after: SignalId) -> Result<Vec<PostedSignal>, StoreError> {
+        self.readers.read(|db| reading::signals(db, run, after))
+    }
+
+    fn drop_signals(&self, run: RunId, upto: SignalId) -> Result<(), StoreError> {
+        self.queue
+            .call(move |tx| tables::drop_signals(tx, run, upto))
+    }
+
+    fn set_kill(&self, order: &KillOrder) -> Result<(), StoreError> {
+        let order = order.clone();
+        self.queue.call(move |tx| tables::set_kill(tx, &order))
+    }
+
+    fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError> {
+        let order = order.clone();
+        self.queue.call(move |tx| tables::lift_kill(tx, &order))
+    }
+
+    fn kills(&self) -> Result<Vec<KillOrder>, StoreError> {
+        self.readers.read(reading::kills)
+    }
+
+    fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+        let claim = claim.clone();
+        self.queue.call(move |tx| tables::claim(tx, &claim))
+    }
+
+    fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError> {
+        let order = order.clone();
+        self.queue
+            .call(move |tx| tables::override_claim(tx, &order))
+    }
+
+    fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
+        self.readers.read(|db| reading::claim_of(db, key))
+    }
+}

@@ -1,0 +1,83 @@
+//! How the vocabulary's types look in a column.
+
+use std::fmt;
+
+use fathom_core::id::{Digest, EpisodeId, RunId};
+use rusqlite::ToSql;
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef};
+
+/// A value of the vocabulary on its way into or out of a column.
+#[derive(Debug)]
+pub(super) struct Col<T>(pub(super) T);
+
+#[derive(Debug)]
+struct BadColumn(&'static str);
+
+impl fmt::Display for BadColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a column holds no {}", self.0)
+    }
+}
+
+impl std::error::Error for BadColumn {}
+
+fn bad(what: &'static str) -> FromSqlError {
+    FromSqlError::Other(Box::new(BadColumn(what)))
+}
+
+impl ToSql for Col<RunId> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.0.as_bytes())))
+    }
+}
+
+impl FromSql for Col<RunId> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?.try_into().map_err(|_| bad("run id"))?;
+        Ok(Self(RunId::from_bytes(bytes)))
+    }
+}
+
+impl ToSql for Col<Digest> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(&self.0.0)))
+    }
+}
+
+impl FromSql for Col<Digest> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?.try_into().map_err(|_| bad("digest"))?;
+        Ok(Self(Digest(bytes)))
+    }
+}
+
+impl ToSql for Col<&EpisodeId> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(self.0.to_string().into())
+    }
+}
+
+impl FromSql for Col<EpisodeId> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let episode = value.as_str()?.parse();
+        episode.map(Self).map_err(|_| bad("episode id"))
+    }
+}
+
+/// The database counts with a sign; nothing that is counted here comes near the edge.
+impl ToSql for Col<u64> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        i64::try_from(self.0)
+            .map(ToSqlOutput::from)
+            .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))
+    }
+}
+
+impl FromSql for Col<u64> {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let number = value.as_i64()?;
+        u64::try_from(number)
+            .map(Self)
+            .map_err(|_| FromSqlError::OutOfRange(number))
+    }
+}

@@ -1,0 +1,201 @@
+//! The bounded queue in front of the writer.
+
+use std::collections::VecDeque;
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::Connection;
+
+use crate::entry::Entry;
+use crate::error::StoreError;
+use crate::log::{LogSink, LogState, Position, Ticket};
+
+/// Most pieces of work that wait.
+const QUEUED_MAX: usize = 4096;
+/// Most bytes that wait. One entry may be larger when it waits alone.
+const QUEUED_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// Most pieces of work in one commit.
+const BATCH_MAX: usize = 1024;
+/// Bytes after which a commit takes no more.
+const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Something for the writer to do.
+pub(super) enum Work {
+    /// An entry, and why it was not stored although the commit went through.
+    Append {
+        ticket: Ticket,
+        entry: Box<Entry>,
+        refused: Option<StoreError>,
+    },
+    /// A change that someone waits for.
+    Call(Box<dyn Call>),
+}
+
+impl Work {
+    fn size_bytes(&self) -> usize {
+        match self {
+            Self::Append { entry, .. } => entry.size_bytes(),
+            Self::Call(_) => 0,
+        }
+    }
+}
+
+/// A change to the tables, run inside a commit and answered after it.
+pub(super) trait Call: Send {
+    /// Does it, and keeps the answer.
+    fn run(&mut self, connection: &Connection) -> Result<(), StoreError>;
+
+    /// Hands the answer over, now that it is known what became of the commit.
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+struct Change<T, F> {
+    make: Option<F>,
+    outcome: Result<T, StoreError>,
+    reply: SyncSender<Result<T, StoreError>>,
+}
+
+impl<T, F> Call for Change<T, F>
+where
+    T: Send,
+    F: FnOnce(&Connection) -> Result<T, StoreError> + Send,
+{
+    fn run(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        if let Some(make) = self.make.take() {
+            self.outcome = make(connection);
+        }
+        self.outcome.as_ref().map(|_| ()).map_err(Clone::clone)
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let outcome = committed.and(self.outcome);
+        // Nobody listens any more only when the asking thread is gone.
+        self.reply.send(outcome).ok();
+    }
+}
+
+/// Work in the order in which it will reach the disk.
+#[derive(Default)]
+pub(super) struct Queue {
+    waiting: Mutex<Waiting>,
+    has_work: Condvar,
+    has_room: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    work: VecDeque<Work>,
+    bytes: usize,
+    last_position: Position,
+    is_closed: bool,
+}
+
+impl Waiting {
+    fn has_room_for(&self, bytes: usize) -> bool {
+        self.work.is_empty()
+            || (self.work.len() < QUEUED_MAX && self.bytes + bytes <= QUEUED_BYTES_MAX)
+    }
+}
+
+impl Queue {
+    /// Has the writer make a change, and waits until it is durable.
+    pub(super) fn call<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, answer) = mpsc::sync_channel(1);
+        let call = Change {
+            make: Some(change),
+            outcome: Err(StoreError::Closed),
+            reply,
+        };
+        self.push(0, |_| Work::Call(Box::new(call)))?;
+        answer.recv().map_err(|_| StoreError::Closed)?
+    }
+
+    /// Positions are given under the lock, so their order is the order of the queue.
+    fn push(
+        &self,
+        bytes: usize,
+        work: impl FnOnce(&mut Waiting) -> Work,
+    ) -> Result<(), StoreError> {
+        let mut waiting = self.lock();
+        while !waiting.is_closed && !waiting.has_room_for(bytes) {
+            waiting = self
+                .has_room
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if waiting.is_closed {
+            return Err(StoreError::Closed);
+        }
+        let work = work(&mut waiting);
+        waiting.work.push_back(work);
+        waiting.bytes += bytes;
+        drop(waiting);
+        self.has_work.notify_one();
+        Ok(())
+    }
+
+    /// Everything that waits, up to what one commit takes. None once the queue is closed and empty.
+    pub(super) fn take_batch(&self) -> Option<Vec<Work>> {
+        let mut waiting = self.lock();
+        while waiting.work.is_empty() {
+            if waiting.is_closed {
+                return None;
+            }
+            waiting = self
+                .has_work
+                .wait(waiting)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        while batch.len() < BATCH_MAX
+            && bytes < BATCH_BYTES_MAX
+            && let Some(work) = waiting.work.pop_front()
+        {
+            bytes += work.size_bytes();
+            batch.push(work);
+        }
+        waiting.bytes -= bytes;
+        drop(waiting);
+        self.has_room.notify_all();
+        Some(batch)
+    }
+
+    /// Takes no more work. What waits is still done.
+    pub(super) fn close(&self) {
+        self.lock().is_closed = true;
+        self.has_work.notify_all();
+        self.has_room.notify_all();
+    }
+
+    /// Drops what waits, so that everyone who waits for it is told.
+    pub(super) fn abandon(&self) {
+        self.close();
+        let work = std::mem::take(&mut self.lock().work);
+        drop(work);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LogSink for Queue {
+    fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError> {
+        let mut position = Position::default();
+        let entry = Box::new(entry);
+        self.push(entry.size_bytes(), |waiting| {
+            waiting.last_position.0 += 1;
+            position = waiting.last_position;
+            Work::Append {
+                ticket: Ticket::new(log.clone(), position),
+                entry,
+                refused: None,
+            }
+        })?;
+        Ok(position)
+    }
+}

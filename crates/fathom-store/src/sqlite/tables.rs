@@ -1,0 +1,281 @@
+//! What changes in the tables, each within the writer's transaction.
+
+use fathom_core::effect::IdempotencyKey;
+use fathom_core::event::Signal;
+use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, RunId};
+use fathom_core::unit::Timestamp;
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
+use serde::Serialize;
+
+use super::columns::Col;
+use crate::entry::Entry;
+use crate::error::StoreError;
+use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
+use crate::runs::{Delta, NewRun, RunState};
+use crate::signals::{KillOrder, Lifted, SignalId};
+
+/// Runs a statement that has neither parameters nor rows.
+pub(super) fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
+    connection.prepare_cached(sql)?.execute([])?;
+    Ok(())
+}
+
+pub(super) fn json(value: &impl Serialize) -> Result<String, StoreError> {
+    serde_json::to_string(value).map_err(|error| StoreError::NotARecord {
+        what: error.to_string(),
+    })
+}
+
+/// Whether a record found its place free.
+pub(super) enum Inserted {
+    Now,
+    PlaceTaken,
+}
+
+pub(super) fn insert_entry(
+    connection: &Connection,
+    run: RunId,
+    entry: &Entry,
+) -> Result<Inserted, StoreError> {
+    let inserted = connection
+        .prepare_cached(
+            "INSERT INTO events (run, episode, seq, body, hash) VALUES (?1, ?2, ?3, ?4, ?5)",
+        )?
+        .execute(params![
+            Col(run),
+            Col(&entry.episode),
+            Col(entry.seq.0),
+            entry.bytes,
+            Col(entry.hash)
+        ]);
+    match inserted {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            return Ok(Inserted::PlaceTaken);
+        }
+        inserted => inserted?,
+    };
+    for blob in &entry.blobs {
+        connection
+            .prepare_cached(
+                "INSERT INTO blobs (run, address, body) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            )?
+            .execute(params![Col(run), Col(blob.address), blob.bytes])?;
+    }
+    for signal in &entry.settles {
+        connection
+            .prepare_cached("DELETE FROM signals WHERE run = ?1 AND id = ?2")?
+            .execute(params![Col(run), Col(signal.0)])?;
+    }
+    Ok(Inserted::Now)
+}
+
+pub(super) fn epoch(connection: &Connection, run: RunId) -> Result<Option<Epoch>, StoreError> {
+    let epoch = connection
+        .prepare_cached("SELECT epoch FROM runs WHERE run = ?1")?
+        .query_row([Col(run)], |row| row.get(0))
+        .optional()?;
+    Ok(epoch.map(|Col(epoch)| Epoch(epoch)))
+}
+
+pub(super) fn create_run(connection: &Connection, new: &NewRun) -> Result<Epoch, StoreError> {
+    if epoch(connection, new.run)?.is_some() {
+        return Err(StoreError::RunExists { run: new.run });
+    }
+    let first = Epoch(1);
+    connection
+        .prepare_cached(
+            "INSERT INTO runs (run, epoch, state, is_finished, program, model, created_at, updated_at,
+                               events, episodes, model_calls)
+             VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?6, 0, 0, 0)",
+        )?
+        .execute(params![
+            Col(new.run),
+            Col(first.0),
+            json(&RunState::Running)?,
+            new.program,
+            new.model,
+            Col(new.created_at.0)
+        ])?;
+    Ok(first)
+}
+
+pub(super) fn acquire(connection: &Connection, run: RunId) -> Result<Epoch, StoreError> {
+    let epoch = connection
+        .prepare_cached("UPDATE runs SET epoch = epoch + 1 WHERE run = ?1 RETURNING epoch")?
+        .query_row([Col(run)], |row| row.get(0))
+        .optional()?;
+    let Col(epoch) = epoch.ok_or(StoreError::UnknownRun { run })?;
+    Ok(Epoch(epoch))
+}
+
+pub(super) fn update_run(
+    connection: &Connection,
+    run: RunId,
+    delta: &Delta,
+) -> Result<(), StoreError> {
+    let state = delta.state.map(|state| json(&state)).transpose()?;
+    connection
+        .prepare_cached(
+            "UPDATE runs SET events = events + ?2, episodes = episodes + ?3, model_calls = model_calls + ?4,
+                             updated_at = max(updated_at, ?5), state = ifnull(?6, state),
+                             is_finished = ifnull(?7, is_finished)
+             WHERE run = ?1",
+        )?
+        .execute(params![
+            Col(run),
+            Col(delta.events),
+            Col(delta.episodes),
+            Col(delta.model_calls),
+            Col(delta.updated_at.0),
+            state,
+            delta.state.map(RunState::is_finished)
+        ])?;
+    Ok(())
+}
+
+pub(super) fn post_signal(
+    connection: &Connection,
+    run: RunId,
+    signal: &Signal,
+) -> Result<SignalId, StoreError> {
+    if epoch(connection, run)?.is_none() {
+        return Err(StoreError::UnknownRun { run });
+    }
+    let Col(id) = connection
+        .prepare_cached("INSERT INTO signals (run, body) VALUES (?1, ?2) RETURNING id")?
+        .query_row(params![Col(run), json(signal)?], |row| row.get(0))?;
+    Ok(SignalId(id))
+}
+
+pub(super) fn drop_signals(
+    connection: &Connection,
+    run: RunId,
+    upto: SignalId,
+) -> Result<(), StoreError> {
+    connection
+        .prepare_cached("DELETE FROM signals WHERE run = ?1 AND id <= ?2")?
+        .execute(params![Col(run), Col(upto.0)])?;
+    Ok(())
+}
+
+pub(super) fn set_kill(connection: &Connection, order: &KillOrder) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(
+            "INSERT INTO kills (scope, thrown_by, thrown_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![json(&order.scope)?, order.by, Col(order.at.0)])?;
+    Ok(())
+}
+
+pub(super) fn lift_kill(connection: &Connection, order: &KillOrder) -> Result<Lifted, StoreError> {
+    let lifted = connection
+        .prepare_cached(
+            "UPDATE kills SET lifted_by = ?2, lifted_at = ?3 WHERE scope = ?1 AND lifted_at IS NULL",
+        )?
+        .execute(params![json(&order.scope)?, order.by, Col(order.at.0)])?;
+    Ok(match lifted {
+        0 => Lifted::WasNotThrown,
+        _ => Lifted::Now,
+    })
+}
+
+/// The claim that holds a key, and how many held it before.
+pub(super) struct Held {
+    generation: u64,
+    pub(super) owner: ClaimOwner,
+    pub(super) payload: Digest,
+    pub(super) at: Timestamp,
+}
+
+impl Held {
+    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let Col(generation): Col<u64> = row.get(0)?;
+        let Col(payload): Col<Digest> = row.get(1)?;
+        let Col(run): Col<RunId> = row.get(2)?;
+        let Col(episode): Col<EpisodeId> = row.get(3)?;
+        let Col(at): Col<u64> = row.get(5)?;
+        Ok(Self {
+            generation,
+            owner: ClaimOwner {
+                run,
+                episode,
+                ask: AskId(row.get(4)?),
+            },
+            payload,
+            at: Timestamp(at),
+        })
+    }
+}
+
+pub(super) fn held(
+    connection: &Connection,
+    key: &IdempotencyKey,
+) -> Result<Option<Held>, StoreError> {
+    let held = connection
+        .prepare_cached(
+            "SELECT generation, payload, run, episode, ask, claimed_at FROM claims
+             WHERE key = ?1 ORDER BY generation DESC LIMIT 1",
+        )?
+        .query_row([key.as_str()], Held::of_row)
+        .optional()?;
+    Ok(held)
+}
+
+pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+    let generation = match held(connection, &claim.key)? {
+        None => 0,
+        Some(held) if held.owner == claim.owner && held.payload == claim.payload => {
+            return Ok(ClaimOutcome::Claimed);
+        }
+        Some(held) => {
+            let next = held.generation + 1;
+            let may_pass = connection
+                .prepare_cached("SELECT 1 FROM overrides WHERE key = ?1 AND generation = ?2")?
+                .exists(params![claim.key.as_str(), Col(next)])?;
+            if !may_pass {
+                return Ok(ClaimOutcome::HeldBy {
+                    owner: held.owner,
+                    payload: held.payload,
+                    at: held.at,
+                });
+            }
+            next
+        }
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO claims (key, generation, payload, run, episode, ask, claimed_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?
+        .execute(params![
+            claim.key.as_str(),
+            Col(generation),
+            Col(claim.payload),
+            Col(claim.owner.run),
+            Col(&claim.owner.episode),
+            claim.owner.ask.0,
+            Col(claim.at.0)
+        ])?;
+    Ok(ClaimOutcome::Claimed)
+}
+
+pub(super) fn override_claim(
+    connection: &Connection,
+    order: &Override,
+) -> Result<OverrideOutcome, StoreError> {
+    let Some(held) = held(connection, &order.key)? else {
+        return Ok(OverrideOutcome::NothingHeld);
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO overrides (key, generation, ordered_by, ordered_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![
+            order.key.as_str(),
+            Col(held.generation + 1),
+            order.by,
+            Col(order.at.0)
+        ])?;
+    Ok(OverrideOutcome::Recorded)
+}

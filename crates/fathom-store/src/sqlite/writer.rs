@@ -1,0 +1,236 @@
+//! The one thread that writes: everything that waits goes into one commit, and is answered after it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use fathom_core::id::{EpisodeId, Epoch, RunId};
+use rusqlite::Connection;
+
+use super::queue::{Queue, Work};
+use super::tables::{self, Inserted};
+use crate::entry::Entry;
+use crate::error::StoreError;
+use crate::heads::{Flush, Head, HeadsWriter};
+use crate::log::LogState;
+use crate::runs::Delta;
+
+/// Records of an episode after which its head is signed, whatever they say.
+const RECORDS_PER_HEAD: u32 = 64;
+/// Episodes whose unsigned records are counted. Beyond this the count starts again, and heads come later.
+const COUNTED_EPISODES_MAX: usize = 65_536;
+
+pub(super) struct Writer {
+    connection: Connection,
+    queue: Arc<Queue>,
+    heads: Option<HeadsWriter>,
+    /// Records since the last signed head.
+    unsigned: HashMap<(RunId, EpisodeId), u32>,
+    /// Why no entry will ever be stored again.
+    broken: Option<StoreError>,
+}
+
+/// What one commit does besides storing records.
+#[derive(Default)]
+struct Round {
+    /// The owners, as far as they were looked up.
+    epochs: HashMap<RunId, Epoch>,
+    /// Logs of which an entry was refused; nothing after it may be stored.
+    refused: HashMap<*const LogState, StoreError>,
+    deltas: HashMap<RunId, Delta>,
+    heads: Vec<Head>,
+    /// The logs that must not hear of their records before the heads are written.
+    signing: Vec<Arc<LogState>>,
+    flush: Option<Flush>,
+}
+
+impl Writer {
+    pub(super) fn new(
+        connection: Connection,
+        queue: Arc<Queue>,
+        heads: Option<HeadsWriter>,
+    ) -> Self {
+        Self {
+            connection,
+            queue,
+            heads,
+            unsigned: HashMap::new(),
+            broken: None,
+        }
+    }
+
+    /// Works until the queue is closed and empty.
+    pub(super) fn run(mut self) {
+        // Also when this thread panics: nobody may wait for a writer that is gone.
+        let _abandon = AbandonOnExit(self.queue.clone());
+        while let Some(mut batch) = self.queue.take_batch() {
+            let committed = self.commit(&mut batch);
+            if let Err(error) = &committed {
+                tracing::error!(code = error.code(), %error, "a commit of the journal failed");
+            }
+            for work in batch {
+                answer(work, committed.clone());
+            }
+        }
+    }
+
+    fn commit(&mut self, batch: &mut [Work]) -> Result<(), StoreError> {
+        let mut round = Round::default();
+        if let Err(error) = self.write(batch, &mut round) {
+            if !self.connection.is_autocommit() {
+                // When even this fails the connection is of no use, and the next `BEGIN` says so.
+                self.connection.execute_batch("ROLLBACK").ok();
+            }
+            // What the disk holds after a failed commit is known to the next process only.
+            if batch.iter().any(|work| matches!(work, Work::Append { .. })) {
+                self.broken.get_or_insert_with(|| error.clone());
+            }
+            return Err(error);
+        }
+        self.sign(round);
+        Ok(())
+    }
+
+    fn write(&mut self, batch: &mut [Work], round: &mut Round) -> Result<(), StoreError> {
+        tables::execute(&self.connection, "BEGIN IMMEDIATE")?;
+        for work in batch {
+            match work {
+                Work::Append {
+                    ticket,
+                    entry,
+                    refused,
+                } => *refused = self.stage(ticket.log(), entry, round)?,
+                Work::Call(call) => {
+                    // The call may be the one that changes an owner.
+                    round.epochs.clear();
+                    tables::execute(&self.connection, "SAVEPOINT call")?;
+                    if let Err(error) = call.run(&self.connection) {
+                        if self.connection.is_autocommit() {
+                            return Err(error);
+                        }
+                        tables::execute(&self.connection, "ROLLBACK TO call")?;
+                    }
+                    tables::execute(&self.connection, "RELEASE call")?;
+                }
+            }
+        }
+        for (run, delta) in &round.deltas {
+            tables::update_run(&self.connection, *run, delta)?;
+        }
+        tables::execute(&self.connection, "COMMIT")
+    }
+
+    /// Writes an entry into the open transaction, or says why it must not be there. An error is the end of the
+    /// whole transaction.
+    fn stage(
+        &mut self,
+        log: &Arc<LogState>,
+        entry: &Entry,
+        round: &mut Round,
+    ) -> Result<Option<StoreError>, StoreError> {
+        let refusal = self.refusal(log, round)?;
+        let refusal = match refusal {
+            Some(reason) => Some(reason),
+            None => match tables::insert_entry(&self.connection, log.run(), entry)? {
+                Inserted::Now => None,
+                Inserted::PlaceTaken => Some(StoreError::OutOfOrder {
+                    run: log.run(),
+                    episode: entry.episode.clone(),
+                    seq: entry.seq,
+                }),
+            },
+        };
+        if let Some(reason) = &refusal {
+            round.refused.insert(Arc::as_ptr(log), reason.clone());
+        } else {
+            round.deltas.entry(log.run()).or_default().add(entry);
+            self.note_head(log, entry, round);
+        }
+        Ok(refusal)
+    }
+
+    fn refusal(
+        &self,
+        log: &Arc<LogState>,
+        round: &mut Round,
+    ) -> Result<Option<StoreError>, StoreError> {
+        let earlier = self.broken.as_ref();
+        let earlier = earlier.or_else(|| round.refused.get(&Arc::as_ptr(log)));
+        if let Some(reason) = earlier.cloned().or_else(|| log.failure()) {
+            return Ok(Some(reason));
+        }
+        let run = log.run();
+        let current = match round.epochs.get(&run) {
+            Some(current) => *current,
+            None => match tables::epoch(&self.connection, run)? {
+                Some(current) => *round.epochs.entry(run).or_insert(current),
+                None => return Ok(Some(StoreError::UnknownRun { run })),
+            },
+        };
+        Ok((current != log.epoch()).then(|| StoreError::Fenced {
+            run,
+            held: log.epoch(),
+            current,
+        }))
+    }
+
+    fn note_head(&mut self, log: &Arc<LogState>, entry: &Entry, round: &mut Round) {
+        if self.heads.is_none() {
+            return;
+        }
+        if self.unsigned.len() >= COUNTED_EPISODES_MAX {
+            self.unsigned.clear();
+        }
+        let place = (log.run(), entry.episode.clone());
+        let count = self.unsigned.entry(place).or_default();
+        *count += 1;
+        let flush = match entry.mark.wants_signed_head() {
+            true => Flush::Now,
+            false if *count >= RECORDS_PER_HEAD => Flush::Lazily,
+            false => return,
+        };
+        round.flush = round.flush.max(Some(flush));
+        round.signing.push(log.clone());
+        round.heads.push(Head {
+            run: log.run(),
+            episode: entry.episode.clone(),
+            seq: entry.seq,
+            hash: entry.hash,
+            at: entry.at,
+        });
+        self.unsigned.remove(&(log.run(), entry.episode.clone()));
+    }
+
+    /// The records are stored; now their heads go to the second place. Where that fails, the runs concerned are
+    /// told nothing more: they were promised both.
+    fn sign(&self, round: Round) {
+        let (Some(heads), Some(flush)) = (&self.heads, round.flush) else {
+            return;
+        };
+        if let Err(error) = heads.append(round.heads, flush) {
+            tracing::error!(code = error.code(), %error, "signed heads cannot be written");
+            for log in round.signing {
+                log.fail(&error);
+            }
+        }
+    }
+}
+
+fn answer(work: Work, committed: Result<(), StoreError>) {
+    match work {
+        Work::Call(call) => call.answer(committed),
+        Work::Append {
+            ticket, refused, ..
+        } => match committed.err().or(refused) {
+            Some(reason) => ticket.fail(&reason),
+            None => ticket.acknowledge(),
+        },
+    }
+}
+
+struct AbandonOnExit(Arc<Queue>);
+
+impl Drop for AbandonOnExit {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}

@@ -1,0 +1,428 @@
+//! Verification: is the journal what was written, all of it, and nothing else?
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fmt;
+use std::path::Path;
+
+use ed25519_dalek::VerifyingKey;
+use fathom_core::event::{EventKind, Record};
+use fathom_core::id::{Digest, EpisodeId, RunId, Seq};
+use fathom_core::text::Texts;
+use serde::{Serialize, Serializer};
+
+use crate::chain::{Break, ChainCheck};
+use crate::error::StoreError;
+use crate::heads::{FileEnd, HeadsFile, SignedHead, key_id, read_heads};
+use crate::journal::{Journal, Stored};
+use crate::seal::address_of;
+
+/// Problems that are listed; further ones are counted in a note.
+const PROBLEMS_MAX: usize = 1000;
+
+/// Which runs to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Every run of the journal, and every run that has a signed head.
+    All,
+    /// One run.
+    Run(RunId),
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Verification {
+    /// Records looked at.
+    pub events: u64,
+    /// Runs looked at.
+    pub runs: u64,
+    /// Runs whose key is gone: their texts cannot be read, and need not be there.
+    pub shredded: Vec<RunId>,
+    /// What is not as it was written.
+    pub problems: Vec<Problem>,
+    /// What is worth knowing and no problem.
+    pub notes: Vec<String>,
+}
+
+impl Verification {
+    /// Whether everything is as it was written.
+    pub fn is_ok(&self) -> bool {
+        self.problems.is_empty()
+    }
+}
+
+/// Something that is not as it was written, and where.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// The run; none when it belongs to no run.
+    pub run: Option<RunId>,
+    /// The episode; none when it concerns the whole run.
+    pub episode: Option<EpisodeId>,
+    /// The record; none when it concerns the whole chain.
+    pub seq: Option<Seq>,
+    /// What it is.
+    #[serde(serialize_with = "as_text")]
+    pub what: Fault,
+}
+
+fn as_text<S: Serializer>(fault: &Fault, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(fault)
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(run) = self.run {
+            write!(f, "{run} ")?;
+        }
+        match (&self.episode, self.seq) {
+            (Some(episode), Some(seq)) => write!(f, "{episode}:{seq} ")?,
+            (Some(episode), None) => write!(f, "{episode} ")?,
+            (None, _) => {}
+        }
+        self.what.fmt(f)
+    }
+}
+
+/// What can be wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The chain breaks here.
+    Chain(Break),
+    /// The store files the record under another number than the record says.
+    Misfiled,
+    /// The record says a child ended with this head, and the child's chain does not have it.
+    ChildHead {
+        /// The child.
+        child: EpisodeId,
+    },
+    /// A text of the record is missing.
+    MissingText {
+        /// Its address.
+        address: Digest,
+    },
+    /// A text of the record is not what was written.
+    DamagedText {
+        /// Its address.
+        address: Digest,
+    },
+    /// A signed head covers this record, and it is gone: the tail was cut off.
+    CutOff,
+    /// A signed head says something else than the chain.
+    HeadDiffers,
+    /// A head's signature is not valid.
+    BadSignature,
+    /// A head is signed with a key that is not this home's.
+    ForeignKey {
+        /// The key's short name.
+        key: String,
+    },
+    /// A line of the heads file says nothing.
+    UnreadableHead {
+        /// The line, counted from one.
+        line: u64,
+    },
+    /// The list of runs counts more records than there are.
+    FewerRecords {
+        /// What the list says.
+        listed: u64,
+        /// What there is.
+        found: u64,
+    },
+    /// The run is in the events and not in the list of runs.
+    Unlisted,
+    /// The run cannot be read to its end.
+    Unreadable {
+        /// What the store said.
+        what: String,
+    },
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Chain(found) => write!(f, "{}", found.why),
+            Self::Misfiled => f.write_str("the record is filed under another number"),
+            Self::ChildHead { child } => {
+                write!(
+                    f,
+                    "the chain of child {child} does not end as the record says"
+                )
+            }
+            Self::MissingText { address } => write!(f, "text {address} is missing"),
+            Self::DamagedText { address } => write!(f, "text {address} is damaged"),
+            Self::CutOff => f.write_str("a signed head covers this record, and it is gone"),
+            Self::HeadDiffers => f.write_str("a signed head says something else"),
+            Self::BadSignature => f.write_str("the signature of a head is not valid"),
+            Self::ForeignKey { key } => write!(f, "a head is signed with the unknown key {key}"),
+            Self::UnreadableHead { line } => write!(f, "line {line} of the heads cannot be read"),
+            Self::FewerRecords { listed, found } => {
+                write!(f, "{listed} records are listed, {found} are there")
+            }
+            Self::Unlisted => f.write_str("the run is not in the list of runs"),
+            Self::Unreadable { what } => f.write_str(what),
+        }
+    }
+}
+
+/// What verification needs.
+pub struct Verifier<'a> {
+    /// The journal.
+    pub journal: &'a dyn Journal,
+    /// The file of signed heads; none when heads are not kept.
+    pub heads: Option<&'a Path>,
+    /// The key that signed them.
+    pub key: &'a VerifyingKey,
+    /// Whether the key of a run is gone.
+    pub is_shredded: &'a dyn Fn(RunId) -> Result<bool, StoreError>,
+}
+
+impl Verifier<'_> {
+    /// Looks at every record, text and head in scope. An error means that the looking itself failed.
+    pub fn verify(&self, scope: Scope) -> Result<Verification, StoreError> {
+        let mut report = Report::default();
+        // First the heads: what they cover is stored already, also while a run goes on.
+        let mut heads = self.heads_by_run(scope, &mut report)?;
+        let mut runs = match scope {
+            Scope::Run(run) => vec![run],
+            Scope::All => self.journal.run_ids()?,
+        };
+        if scope == Scope::All {
+            runs.extend(heads.keys());
+            runs.sort_unstable();
+            runs.dedup();
+        }
+        for run in runs {
+            self.verify_run(run, heads.remove(&run).unwrap_or_default(), &mut report)?;
+        }
+        Ok(report.finish())
+    }
+
+    fn heads_by_run(
+        &self,
+        scope: Scope,
+        report: &mut Report,
+    ) -> Result<BTreeMap<RunId, Vec<SignedHead>>, StoreError> {
+        let Some(path) = self.heads else {
+            report.note("no signed heads are kept".to_owned());
+            return Ok(BTreeMap::new());
+        };
+        let HeadsFile {
+            heads,
+            unreadable_lines,
+            end,
+        } = read_heads(path, |head| match scope {
+            Scope::All => true,
+            Scope::Run(run) => head.run == run,
+        })?;
+        match end {
+            FileEnd::Whole => {}
+            FileEnd::Torn => report.note("the last line of the heads is torn".to_owned()),
+            FileEnd::Missing => report.note("there is no file of signed heads".to_owned()),
+        }
+        for line in unreadable_lines {
+            report.problem(None, None, None, Fault::UnreadableHead { line });
+        }
+        let mut by_run: BTreeMap<RunId, Vec<SignedHead>> = BTreeMap::new();
+        for signed in heads {
+            by_run.entry(signed.head.run).or_default().push(signed);
+        }
+        Ok(by_run)
+    }
+
+    fn verify_run(
+        &self,
+        run: RunId,
+        heads: Vec<SignedHead>,
+        report: &mut Report,
+    ) -> Result<(), StoreError> {
+        report.found.runs += 1;
+        // Before the records, so that a run that goes on meanwhile can only have more of them.
+        let info = self.journal.run_info(run)?;
+        let is_shredded = (self.is_shredded)(run)?;
+        if is_shredded {
+            report.found.shredded.push(run);
+        }
+        let mut walk = Walk {
+            journal: self.journal,
+            run,
+            is_shredded,
+            episodes: HashMap::new(),
+            texts: HashSet::new(),
+            found: 0,
+        };
+        for stored in self.journal.records(run) {
+            match stored {
+                Ok(stored) => walk.step(&stored, report)?,
+                Err(StoreError::Damaged { what }) => {
+                    report.problem(Some(run), None, None, Fault::Unreadable { what });
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        let found = walk.found;
+        match info {
+            Some(info) if info.events > found => {
+                let listed = info.events;
+                let fault = Fault::FewerRecords { listed, found };
+                report.problem(Some(run), None, None, fault);
+            }
+            None if found > 0 => report.problem(Some(run), None, None, Fault::Unlisted),
+            Some(_) | None => {}
+        }
+        for signed in heads {
+            if let Some(fault) = self.check_head(&signed, &walk) {
+                let head = signed.head;
+                report.problem(Some(run), Some(head.episode), Some(head.seq), fault);
+            }
+        }
+        Ok(())
+    }
+
+    fn check_head(&self, signed: &SignedHead, walk: &Walk<'_>) -> Option<Fault> {
+        if signed.key != key_id(self.key) {
+            return Some(Fault::ForeignKey {
+                key: signed.key.clone(),
+            });
+        }
+        if !signed.is_signed_by(self.key) {
+            return Some(Fault::BadSignature);
+        }
+        let head = &signed.head;
+        let episode = walk.episodes.get(&head.episode);
+        let place = usize::try_from(head.seq.0).unwrap_or(usize::MAX);
+        match episode.and_then(|episode| episode.hashes.get(place)) {
+            None => Some(Fault::CutOff),
+            Some(hash) if *hash != head.hash => Some(Fault::HeadDiffers),
+            Some(_) => None,
+        }
+    }
+}
+
+/// One run on the way through its records.
+struct Walk<'a> {
+    journal: &'a dyn Journal,
+    run: RunId,
+    is_shredded: bool,
+    episodes: HashMap<EpisodeId, Episode>,
+    /// Texts that were looked at.
+    texts: HashSet<Digest>,
+    found: u64,
+}
+
+struct Episode {
+    check: ChainCheck,
+    /// The digests of its records, as far as they are stored.
+    hashes: Vec<Digest>,
+    is_broken: bool,
+}
+
+impl Walk<'_> {
+    fn step(&mut self, stored: &Stored, report: &mut Report) -> Result<(), StoreError> {
+        self.found += 1;
+        report.found.events += 1;
+        let Some(mut record) = self.check_chain(stored, report) else {
+            return Ok(());
+        };
+        if let EventKind::ChildFinished { child, head, .. } = &record.event.kind {
+            let known = self.episodes.get(child);
+            if !known.is_some_and(|child| child.hashes.contains(head)) {
+                let fault = Fault::ChildHead {
+                    child: child.clone(),
+                };
+                self.report(stored, fault, report);
+            }
+        }
+        self.check_texts(stored, &mut record, report)
+    }
+
+    /// The record, where the chain is whole up to it.
+    fn check_chain(&mut self, stored: &Stored, report: &mut Report) -> Option<Record> {
+        let run = self.run;
+        let episode = self.episodes.entry(stored.episode.clone());
+        let episode = episode.or_insert_with(|| Episode {
+            check: ChainCheck::new(run, stored.episode.clone()),
+            hashes: Vec::new(),
+            is_broken: false,
+        });
+        episode.hashes.push(stored.hash);
+        if episode.is_broken {
+            return None;
+        }
+        let (seq, fault) = match episode.check.step(&stored.bytes, &stored.hash) {
+            Ok(record) if record.seq == stored.seq => return Some(record),
+            Ok(record) => (record.seq, Fault::Misfiled),
+            Err(found) => (found.seq, Fault::Chain(found)),
+        };
+        episode.is_broken = true;
+        report.problem(Some(run), Some(stored.episode.clone()), Some(seq), fault);
+        None
+    }
+
+    fn check_texts(
+        &mut self,
+        stored: &Stored,
+        record: &mut Record,
+        report: &mut Report,
+    ) -> Result<(), StoreError> {
+        let mut addresses = Vec::new();
+        record.each_text(&mut |text| addresses.extend(text.address()));
+        for address in addresses {
+            if !self.texts.insert(address) {
+                continue;
+            }
+            let fault = match self.journal.blob(self.run, &address)? {
+                Some(bytes) if address_of(&bytes) == address => continue,
+                Some(_) => Fault::DamagedText { address },
+                None if self.is_shredded => continue,
+                None => Fault::MissingText { address },
+            };
+            self.report(stored, fault, report);
+        }
+        Ok(())
+    }
+
+    fn report(&self, stored: &Stored, fault: Fault, report: &mut Report) {
+        let episode = Some(stored.episode.clone());
+        report.problem(Some(self.run), episode, Some(stored.seq), fault);
+    }
+}
+
+/// A report in the making.
+#[derive(Default)]
+struct Report {
+    found: Verification,
+    unlisted: u64,
+}
+
+impl Report {
+    fn problem(
+        &mut self,
+        run: Option<RunId>,
+        episode: Option<EpisodeId>,
+        seq: Option<Seq>,
+        what: Fault,
+    ) {
+        if self.found.problems.len() >= PROBLEMS_MAX {
+            self.unlisted += 1;
+            return;
+        }
+        self.found.problems.push(Problem {
+            run,
+            episode,
+            seq,
+            what,
+        });
+    }
+
+    fn note(&mut self, note: String) {
+        self.found.notes.push(note);
+    }
+
+    fn finish(mut self) -> Verification {
+        if self.unlisted > 0 {
+            let note = format!("{} further problems are not listed", self.unlisted);
+            self.note(note);
+        }
+        self.found
+    }
+}

@@ -1,0 +1,17 @@
+//! The store through its public surface.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a fixture that cannot be built fails its test, and says where"
+)]
+
+mod chain;
+mod conformance;
+mod crash;
+mod heads;
+mod home;
+mod keys;
+mod memory;
+mod sample;
+mod sealing;
+mod sqlite;
+mod verifying;

@@ -1,0 +1,377 @@
+//! Runs, records and entries to write down.
+
+use std::collections::BTreeMap;
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::command::{Awaited, Block, Command};
+use fathom_core::contract::{Contract, Role};
+use fathom_core::effect::{EffectOutcome, EffectRequest, Target};
+use fathom_core::event::{
+    CallOutcome, Event, EventKind, Origin, ProgramSpec, Record, Signal, Started,
+};
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
+use fathom_core::model::{
+    Delivery, Ending, Message, ModelRole, ModelSpec, Models, Reply, Request, Speaker, Usage,
+    UsageSource,
+};
+use fathom_core::outcome::{
+    BudgetUse, Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, TaskPacket,
+};
+use fathom_core::stop::StopReason;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Timestamp};
+use fathom_store::{Chain, Entry, Journal, NewRun, Position, RunKey, RunLog, Sealer};
+
+pub(crate) fn run(number: u8) -> RunId {
+    let mut bytes = [0; 16];
+    bytes[0] = number;
+    bytes[15] = 1;
+    RunId::from_bytes(bytes)
+}
+
+pub(crate) fn new_run(number: u8) -> NewRun {
+    NewRun {
+        run: run(number),
+        program: "direct".to_owned(),
+        model: "script/answers.jsonl".to_owned(),
+        created_at: Timestamp(1_000 + u64::from(number)),
+    }
+}
+
+pub(crate) fn key(number: u8) -> RunKey {
+    RunKey::from_bytes([number; 32])
+}
+
+pub(crate) fn episode(text: &str) -> EpisodeId {
+    text.parse().unwrap()
+}
+
+/// Writes the records of one run, each at the end of its chain.
+pub(crate) struct Author {
+    pub(crate) run: RunId,
+    pub(crate) epoch: Epoch,
+    pub(crate) sealer: Sealer,
+    chains: BTreeMap<EpisodeId, Chain>,
+    clock: u64,
+}
+
+impl Author {
+    pub(crate) fn new(number: u8, epoch: Epoch) -> Self {
+        Self::with_key(run(number), epoch, &key(number))
+    }
+
+    pub(crate) fn with_key(run: RunId, epoch: Epoch, key: &RunKey) -> Self {
+        Self {
+            run,
+            epoch,
+            sealer: Sealer::new(run, key),
+            chains: BTreeMap::new(),
+            clock: 2_000,
+        }
+    }
+
+    /// Makes the run and opens a log for it.
+    pub(crate) fn start(journal: &dyn Journal, number: u8) -> (Self, RunLog) {
+        let epoch = journal.create_run(&new_run(number)).unwrap();
+        let log = journal.open_log(run(number), epoch).unwrap();
+        (Self::new(number, epoch), log)
+    }
+
+    pub(crate) fn chain(&mut self, id: &str) -> &mut Chain {
+        let id = episode(id);
+        let chain = Chain::new(self.run, id.clone());
+        self.chains.entry(id).or_insert(chain)
+    }
+
+    pub(crate) fn record(&mut self, id: &str, kind: EventKind, commands: Vec<Command>) -> Record {
+        self.clock += 1;
+        Record {
+            seq: self.chain(id).next_seq(),
+            epoch: self.epoch,
+            event: Event {
+                at: Timestamp(self.clock),
+                kind,
+            },
+            commands,
+        }
+    }
+
+    pub(crate) fn entry(&mut self, id: &str, kind: EventKind, commands: Vec<Command>) -> Entry {
+        let mut record = self.record(id, kind, commands);
+        let sealer = self.sealer.clone();
+        Entry::seal(&mut record, self.chain(id), &sealer).unwrap()
+    }
+
+    pub(crate) fn says(&mut self, id: &str, words: &str) -> Entry {
+        let kind = EventKind::ModelDelta {
+            ask: AskId(1),
+            attempt: 0,
+            text: Text::from(words),
+        };
+        self.entry(id, kind, Vec::new())
+    }
+
+    pub(crate) fn starts(&mut self, id: &str, goal: &str) -> Entry {
+        let kind = EventKind::Started(Box::new(started(goal)));
+        let call = call_model("what is asked");
+        self.entry(id, kind, vec![call])
+    }
+
+    pub(crate) fn finishes(&mut self, id: &str, answer: &str) -> Entry {
+        let result = Box::new(result(answer));
+        self.entry(id, EventKind::Tick, vec![Command::Finish { result }])
+    }
+
+    pub(crate) fn hears_of(&mut self, parent: &str, child: &str) -> Entry {
+        let kind = EventKind::ChildFinished {
+            child: episode(child),
+            result: Box::new(result("of the child")),
+            head: self.chain(child).head(),
+        };
+        self.entry(parent, kind, Vec::new())
+    }
+}
+
+/// Appends entries and waits until they are durable.
+pub(crate) fn store(log: &RunLog, entries: Vec<Entry>) -> Position {
+    let mut last = Position::default();
+    for entry in entries {
+        last = log.append(entry).unwrap();
+    }
+    log.wait_durable(last).unwrap();
+    last
+}
+
+pub(crate) fn started(goal: &str) -> Started {
+    Started {
+        goal: Text::from(goal),
+        role: Role::Orchestrator,
+        program: ProgramSpec {
+            name: "direct".to_owned(),
+            params: Text::from("{}"),
+        },
+        contract: Contract::default(),
+        budget: Budget {
+            amounts: Amounts::MAX,
+            time: Millis(60_000),
+        },
+        depth: 0,
+        model: ModelRole::Main,
+        models: Models {
+            main: ModelSpec::named("script/answers.jsonl"),
+            sub: ModelSpec::named("script/answers.jsonl"),
+        },
+        origin: Origin::Asked,
+    }
+}
+
+pub(crate) fn request(words: &str) -> Request {
+    Request {
+        messages: vec![
+            Message::new(Speaker::System, "be brief"),
+            Message::new(Speaker::User, words),
+        ],
+        output_tokens_max: 100,
+        temperature_milli: None,
+        schema: Some(Text::from("{\"type\":\"object\"}")),
+        delivery: Delivery::Whole,
+        timeout: Millis(1_000),
+    }
+}
+
+pub(crate) fn call_model(words: &str) -> Command {
+    Command::CallModel {
+        ask: AskId(0),
+        attempt: 0,
+        model: ModelRole::Main,
+        request: request(words),
+        reserved: Amounts::ZERO,
+        drawn: Amounts::ZERO,
+        not_before: None,
+    }
+}
+
+pub(crate) fn effect(arguments: &str) -> EffectRequest {
+    EffectRequest {
+        tool: "mail".to_owned(),
+        target: Target {
+            tenant: "acme".to_owned(),
+            platform: "smtp".to_owned(),
+            account: "info".to_owned(),
+            action: "send".to_owned(),
+        },
+        event: "order-17".to_owned(),
+        arguments: Text::from(arguments),
+    }
+}
+
+pub(crate) fn result(answer: &str) -> EpisodeResult {
+    EpisodeResult {
+        status: Status::Ok,
+        stop_reason: StopReason::Success,
+        summary: Summary::new(["one", "two", "three"].map(str::to_owned), None),
+        answer: Some(Text::from(answer)),
+        artifacts_created: vec![Text::from("an artifact")],
+        decisions: vec![Decision {
+            what: Text::from("this"),
+            rationale: Text::from("because"),
+        }],
+        verification_needed: false,
+        next_actions: vec![
+            NextAction::Task(TaskPacket {
+                role: Role::Verifier,
+                child_type: "verify".to_owned(),
+                goal: Text::from("look"),
+                why: Text::from("to be sure"),
+            }),
+            NextAction::Handoff(HandoffTicket {
+                tried: Text::from("all"),
+                known: Text::from("little"),
+                asked: Text::from("help"),
+                deadline: None,
+            }),
+        ],
+        budget: BudgetUse {
+            limit: Amounts::MAX,
+            spent: Amounts::ZERO,
+            time_limit: Millis(1),
+            time_spent: Millis(1),
+        },
+        depth_reached: 0,
+        position: Seq(0),
+    }
+}
+
+fn reply(words: &str) -> CallOutcome {
+    CallOutcome::Replied(Reply {
+        text: Text::from(words),
+        ending: Ending::Complete,
+        usage: Usage {
+            input_tokens: 1,
+            output_tokens: 1,
+            source: UsageSource::Counted,
+        },
+        latency: Millis(5),
+    })
+}
+
+/// Events and commands of every kind that carries a text, and some that carry none.
+pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
+    let ask = AskId(1);
+    let failure = || ModelFailure::sent(FailureKind::Server, "what went wrong");
+    let text = || Text::from("words");
+    let started = || Box::new(started("a goal"));
+    let commands = vec![
+        Command::Measure {
+            ask,
+            model: ModelRole::Main,
+            request: request("a question"),
+        },
+        Command::Summarise {
+            ask,
+            text: text(),
+            tokens_max: 10,
+        },
+        Command::Lease { upto: Amounts::MAX },
+        call_model("a question"),
+        Command::Spawn {
+            ask,
+            child: episode("0.0"),
+            started: started(),
+        },
+        Command::RunCell { ask, code: text() },
+        Command::AnswerCell {
+            ask,
+            answer: text(),
+        },
+        Command::Propose {
+            ask,
+            effect: effect("{}"),
+        },
+        Command::Attempt {
+            ask,
+            effect: effect("{}"),
+        },
+        Command::Reconcile {
+            ask,
+            effect: effect("{}"),
+        },
+        Command::Append {
+            ask,
+            domain: "plan".to_owned(),
+            entry: text(),
+        },
+        Command::Emit {
+            block: Block {
+                channel: "cli".to_owned(),
+                text: text(),
+            },
+        },
+        Command::Await {
+            awaited: Awaited::Repair {
+                ask,
+                failure: failure(),
+            },
+        },
+        Command::Finish {
+            result: Box::new(result("an answer")),
+        },
+    ];
+    let settled = |outcome| EventKind::EffectSettled { ask, outcome };
+    let replied = |outcome| EventKind::ModelReplied {
+        ask,
+        attempt: 0,
+        outcome,
+        jitter: 7,
+    };
+    let kinds = vec![
+        EventKind::Started(started()),
+        EventKind::Resumed,
+        EventKind::Summarised { ask, text: text() },
+        EventKind::ModelDelta {
+            ask,
+            attempt: 0,
+            text: text(),
+        },
+        replied(reply("an answer")),
+        replied(CallOutcome::Failed(failure())),
+        EventKind::ChildFinished {
+            child: episode("0.0"),
+            result: Box::new(result("of a child")),
+            head: Digest([7; 32]),
+        },
+        EventKind::CellYielded {
+            ask,
+            question: text(),
+        },
+        EventKind::CellFinished {
+            ask,
+            output: text(),
+        },
+        settled(EffectOutcome::Confirmed { receipt: text() }),
+        settled(EffectOutcome::Failed { detail: text() }),
+        settled(EffectOutcome::Unknown { detail: text() }),
+        EventKind::Signal(Signal::Cancel),
+        EventKind::Tick,
+    ];
+    let mut all: Vec<_> = kinds.into_iter().map(|kind| (kind, Vec::new())).collect();
+    all.push((EventKind::Tick, commands));
+    all
+}
+
+/// The records of [`every_kind`], as the first ones of a chain.
+pub(crate) fn every_record() -> Vec<Record> {
+    let numbered = every_kind().into_iter().zip(0..);
+    numbered
+        .map(|((kind, commands), seq)| Record {
+            seq: Seq(seq),
+            epoch: Epoch(1),
+            event: Event {
+                at: Timestamp(seq),
+                kind,
+            },
+            commands,
+        })
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! The scripted model server as a process of its own, for tests that kill processes and for load.
+//!
+//! `model-server --latency-ms N --port-file PATH --log-file PATH --script FILE`, every flag optional. The port is
+//! written to the port file once the server listens; every request is a JSON line in the log before its reply is sent.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use fathom_testkit::server::{ModelServer, Retention, Script, Seen, Setup, Witness};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+/// Threads that serve. More than the usual two cores only switch.
+const THREADS: usize = 2;
+
+#[derive(Default)]
+struct Flags {
+    port: u16,
+    latency_ms: u64,
+    port_file: Option<PathBuf>,
+    log_file: Option<PathBuf>,
+    script: Option<PathBuf>,
+}
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            // Standard error is all that a process without a reader has left.
+            let _ = writeln!(std::io::stderr(), "model-server: {failure}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Failure> {
+    let flags = parse(std::env::args().skip(1))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(THREADS)
+        .enable_all()
+        .build()?;
+    runtime.block_on(serve(flags))
+}
+
+async fn serve(flags: Flags) -> Result<(), Failure> {
+    let latency = Duration::from_millis(flags.latency_ms);
+    let script = match &flags.script {
+        Some(path) => Script::read(path, latency)?,
+        None => Script::empty(latency),
+    };
+    let setup = Setup {
+        port: flags.port,
+        retention: Retention::Forget,
+        witness: flags.log_file.as_deref().map(witness).transpose()?,
+    };
+    let server = ModelServer::with(script, setup).await?;
+    if let Some(path) = &flags.port_file {
+        // Renamed into place, so that a reader never sees half a number.
+        let draft = path.with_extension("draft");
+        fs::write(&draft, server.address().port().to_string())?;
+        fs::rename(&draft, path)?;
+    }
+    server.serve().await;
+    Ok(())
+}
+
+/// Appends a line per request. One write each: what was written outlives the process.
+fn witness(path: &Path) -> Result<Witness, Failure> {
+    let file = OpenOptions::new().create(true).append(true).open(path)?;
+    let file: Mutex<File> = Mutex::new(file);
+    Ok(Box::new(move |seen: &Seen| {
+        let mut line = json!({
+            "number": seen.number,
+            "api": seen.api.name(),
+            "model": seen.model,
+            "streamed": seen.streamed,
+            "sha256": hex(&Sha256::digest(seen.prompt.as_bytes())),
+            "prompt": seen.prompt,
+        })
+        .to_string();
+        line.push('\n');
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        // A full disk shows as missing lines, which is what the reader of the log looks for.
+        let _ = file.write_all(line.as_bytes());
+    }))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Flags, Failure> {
+    let mut flags = Flags::default();
+    while let Some(flag) = arguments.next() {
+        let value = arguments
+            .next()
+            .ok_or_else(|| format!("`{flag}` needs a value"))?;
+        match flag.as_str() {
+            "--port" => flags.port = value.parse()?,
+            "--latency-ms" => flags.latency_ms = value.parse()?,
+            "--port-file" => flags.port_file = Some(value.into()),
+            "--log-file" => flags.log_file = Some(value.into()),
+            "--script" => flags.script = Some(value.into()),
+            _ => return Err(format!("unknown flag `{flag}`").into()),
+        }
+    }
+    Ok(flags)
+}

@@ -1,0 +1,493 @@
+//! `drill`: a program that does what its parameters say, and nothing clever.
+//!
+//! A drill works in rounds. In each it asks for its model calls, the children and the effects of that round all at
+//! once, and goes on when every one of them is answered. Simulator, host tests and benches share it.
+
+use std::collections::BTreeMap;
+
+use fathom_core::amounts::{Amounts, Dimension};
+use fathom_core::command::Block;
+use fathom_core::contract::{ChildType, Contract, Role};
+use fathom_core::effect::{EffectOutcome, EffectRequest};
+use fathom_core::event::ProgramSpec;
+use fathom_core::id::AskId;
+use fathom_core::model::{Delivery, Message, Request, Speaker};
+use fathom_core::outcome::{
+    Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip,
+};
+use fathom_core::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, Programs, View};
+use fathom_core::programs::BuiltIn;
+use fathom_core::recursion::{Class, SpawnRequest, Trigger};
+use fathom_core::stop::{ErrorClass, Refusal, StopReason};
+use fathom_core::text::Text;
+use fathom_core::unit::Millis;
+use serde::{Deserialize, Serialize};
+
+/// The program's name.
+pub const NAME: &str = "drill";
+
+/// The channel on which a drill reports its rounds.
+pub const CHANNEL: &str = "drill";
+
+/// How a drill ends when its rounds are over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// With a result.
+    #[default]
+    Finish,
+    /// With a result, and in the same breath it asks for a child and a call that nobody waits for.
+    Abrupt,
+    /// It says that it failed.
+    Fail,
+    /// It asks for nothing more and never finishes; the governor notices.
+    Idle,
+}
+
+/// What a drill does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// What the models are asked; each call adds its place.
+    pub prompt: String,
+    /// Rounds, one after another.
+    pub rounds: u32,
+    /// Model calls in each round, all at once.
+    pub calls: u32,
+    /// Output cap of a call.
+    pub output_tokens_max: u32,
+    /// Output cap below which a call is of no use.
+    pub output_tokens_min: u32,
+    /// Whether replies are streamed.
+    pub stream: bool,
+    /// Longest time of one attempt.
+    pub timeout: Millis,
+    /// Whether it waits for a person when a model cannot be reached.
+    pub waits_out_outages: bool,
+    /// Children, each in its round.
+    pub children: Vec<Child>,
+    /// Effects, each in its round.
+    pub effects: Vec<Effect>,
+    /// How many open calls of a round it gives up when the first of them is answered.
+    pub cancels: u32,
+    /// How many asks that failed or were refused it makes again.
+    pub retries: u32,
+    /// Whether it has a text shortened in each round.
+    pub summarises: bool,
+    /// Whether it shows a block in each round.
+    pub emits: bool,
+    /// How it ends.
+    pub ending: Ending,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            prompt: "Say something.".into(),
+            rounds: 1,
+            calls: 1,
+            output_tokens_max: 64,
+            output_tokens_min: 1,
+            stream: false,
+            timeout: Millis(60_000),
+            waits_out_outages: false,
+            children: Vec::new(),
+            effects: Vec::new(),
+            cancels: 0,
+            retries: 0,
+            summarises: false,
+            emits: false,
+            ending: Ending::Finish,
+        }
+    }
+}
+
+impl Params {
+    /// The specification of a drill with these parameters.
+    pub fn spec(&self) -> ProgramSpec {
+        // A struct of strings and numbers always has a JSON form.
+        let params = serde_json::to_string(self).unwrap_or_default();
+        ProgramSpec {
+            name: NAME.to_owned(),
+            params: Text::new(params),
+        }
+    }
+}
+
+/// A child that a drill spawns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Child {
+    /// In which round, counted from zero. Those of one round are asked for together.
+    pub round: u32,
+    /// What kind of episode.
+    pub child_type: ChildType,
+    /// What for.
+    pub class: Class,
+    /// Why.
+    pub trigger: Trigger,
+    /// The least it needs.
+    pub at_least: Amounts,
+    /// The most it may cost.
+    pub at_most: Amounts,
+    /// What it may do; as much as its parent when nothing is said.
+    pub contract: Option<Contract>,
+    /// What it does.
+    pub drill: Params,
+}
+
+impl Default for Child {
+    fn default() -> Self {
+        Self {
+            round: 0,
+            child_type: CHANNEL.to_owned(),
+            class: Class::Work,
+            trigger: Trigger::TaskPacket,
+            at_least: Amounts::ZERO,
+            at_most: Amounts::MAX,
+            contract: None,
+            drill: Params::default(),
+        }
+    }
+}
+
+/// An effect that a drill wants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Effect {
+    /// In which round, counted from zero.
+    #[serde(default)]
+    pub round: u32,
+    /// What.
+    pub request: EffectRequest,
+}
+
+/// An ask that is not answered yet.
+#[derive(Clone, Debug)]
+enum Open {
+    Call(u32),
+    Child(Child),
+    Effect(EffectRequest),
+    Summary,
+}
+
+/// Asks in the making, each with the number it will get.
+struct Asks {
+    next: AskId,
+    asks: Vec<Ask>,
+}
+
+impl Asks {
+    fn new(view: &View<'_>) -> Self {
+        Self {
+            next: view.next_ask,
+            asks: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, ask: Ask) -> AskId {
+        let id = self.next;
+        self.next = id.next();
+        self.asks.push(ask);
+        id
+    }
+}
+
+/// The program.
+pub struct Drill {
+    params: Params,
+    round: u32,
+    open: BTreeMap<AskId, Open>,
+    cancelled_in: Option<u32>,
+    retried: u32,
+    replies: u32,
+    failures: u32,
+    answer: String,
+    refused: Vec<String>,
+}
+
+impl Drill {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params =
+            serde_json::from_str(spec.params.as_str()).map_err(|error| ProgramError::Params {
+                name: NAME.to_owned(),
+                cause: error.to_string(),
+            })?;
+        Ok(Self {
+            params,
+            round: 0,
+            open: BTreeMap::new(),
+            cancelled_in: None,
+            retried: 0,
+            replies: 0,
+            failures: 0,
+            answer: String::new(),
+            refused: Vec::new(),
+        })
+    }
+
+    fn call(&self, place: u32, view: &View<'_>) -> Ask {
+        let prompt = format!("{} ({}.{place})", self.params.prompt, self.round);
+        Ask::Model(ModelAsk {
+            model: view.model,
+            request: Request {
+                messages: vec![Message::new(Speaker::User, prompt)],
+                output_tokens_max: self.params.output_tokens_max,
+                temperature_milli: None,
+                schema: None,
+                delivery: if self.params.stream {
+                    Delivery::Streamed
+                } else {
+                    Delivery::Whole
+                },
+                timeout: self.params.timeout,
+            },
+            output_tokens_min: self.params.output_tokens_min,
+            on_outage: if self.params.waits_out_outages {
+                OnOutage::Wait
+            } else {
+                OnOutage::Fail
+            },
+        })
+    }
+
+    fn spawn(child: &Child, view: &View<'_>) -> Ask {
+        let contract = child.contract.clone();
+        Ask::Spawn(Box::new(SpawnRequest {
+            child_type: child.child_type.clone(),
+            class: child.class,
+            trigger: child.trigger,
+            why: "the parameters say so".into(),
+            fetch: "an answer".into(),
+            return_format: "text".into(),
+            goal: child.drill.prompt.as_str().into(),
+            role: Role::Creator,
+            program: child.drill.spec(),
+            contract: contract.unwrap_or_else(|| view.contract.clone()),
+            at_least: child.at_least,
+            at_most: child.at_most,
+        }))
+    }
+
+    fn ask_for(&mut self, what: Open, asks: &mut Asks, view: &View<'_>) {
+        let ask = match &what {
+            Open::Call(place) => self.call(*place, view),
+            Open::Child(child) => Self::spawn(child, view),
+            Open::Effect(request) => Ask::Effect(request.clone()),
+            Open::Summary => Ask::Summarise {
+                text: Text::new(format!("{} {}", self.params.prompt, self.answer)),
+                tokens_max: self.params.output_tokens_max,
+            },
+        };
+        let id = asks.push(ask);
+        self.open.insert(id, what);
+    }
+
+    /// Goes on once everything of the round is answered; rounds in which there is nothing to ask pass at once.
+    fn go_on(&mut self, asks: &mut Asks, view: &View<'_>) {
+        while self.open.is_empty() && self.round < self.params.rounds {
+            let round = self.round;
+            for place in 0..self.params.calls {
+                self.ask_for(Open::Call(place), asks, view);
+            }
+            let children = self.params.children.clone();
+            for child in children.into_iter().filter(|child| child.round == round) {
+                self.ask_for(Open::Child(child), asks, view);
+            }
+            let effects = self.params.effects.clone();
+            for effect in effects.into_iter().filter(|effect| effect.round == round) {
+                self.ask_for(Open::Effect(effect.request), asks, view);
+            }
+            if self.params.summarises {
+                self.ask_for(Open::Summary, asks, view);
+            }
+            self.round += 1;
+            if self.params.emits {
+                asks.push(Ask::Emit(Block {
+                    channel: CHANNEL.to_owned(),
+                    text: Text::new(format!("{}: round {round}", self.params.prompt)),
+                }));
+            }
+        }
+        if self.open.is_empty() {
+            self.end(asks, view);
+        }
+    }
+
+    fn end(&self, asks: &mut Asks, view: &View<'_>) {
+        let (status, stop) = match self.params.ending {
+            Ending::Idle => return,
+            Ending::Fail => (
+                Status::Failed,
+                StopReason::Failure {
+                    class: ErrorClass::Idle,
+                },
+            ),
+            Ending::Finish | Ending::Abrupt if self.replies == 0 && !self.refused.is_empty() => (
+                Status::NeedsReview,
+                StopReason::BudgetExhausted {
+                    dimension: view.closing.unwrap_or(Dimension::Calls),
+                },
+            ),
+            Ending::Finish | Ending::Abrupt => (Status::Ok, StopReason::Success),
+        };
+        if self.params.ending == Ending::Abrupt {
+            asks.push(Self::spawn(&Child::default(), view));
+            asks.push(self.call(u32::MAX, view));
+        }
+        let verdict = self.verdict(status, stop);
+        asks.push(Ask::Finish(Box::new(verdict)));
+    }
+
+    fn verdict(&self, status: Status, stop: StopReason) -> Verdict {
+        let said = format!(
+            "{} replies, {} failures, {} refusals",
+            self.replies,
+            self.failures,
+            self.refused.len()
+        );
+        let next_actions = match status {
+            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+                tried: Text::new(clip(&self.params.prompt, 120)),
+                known: Text::new(said.clone()),
+                asked: "decide whether to go on".into(),
+                deadline: None,
+            })],
+            Status::Ok | Status::Failed => Vec::new(),
+        };
+        Verdict {
+            status,
+            summary: Summary::new(
+                [
+                    format!("drill: {}", clip(&self.params.prompt, 120)),
+                    said,
+                    format!("stopped: {stop}"),
+                ],
+                self.refused
+                    .iter()
+                    .map(|reason| format!("refused: {reason}")),
+            ),
+            stop,
+            answer: self.partial(),
+            artifacts: Vec::new(),
+            decisions: vec![Decision {
+                what: "the rounds are over".into(),
+                rationale: Text::new(format!("{} of them", self.round)),
+            }],
+            verification_needed: false,
+            next_actions,
+        }
+    }
+
+    /// The first answer of a round makes the other calls superfluous, as many as the parameters say.
+    fn cancel(&mut self, asks: &mut Asks) {
+        if self.cancelled_in == Some(self.round) {
+            return;
+        }
+        self.cancelled_in = Some(self.round);
+        let calls: Vec<AskId> = self
+            .open
+            .iter()
+            .rev()
+            .filter(|(_, open)| matches!(open, Open::Call(_)))
+            .map(|(&id, _)| id)
+            .take(self.params.cancels as usize)
+            .collect();
+        for call in calls {
+            self.open.remove(&call);
+            asks.push(Ask::Cancel(call));
+        }
+    }
+
+    fn failed(&mut self, what: Open, asks: &mut Asks, view: &View<'_>) {
+        self.failures += 1;
+        if self.retried < self.params.retries {
+            self.retried += 1;
+            self.ask_for(what, asks, view);
+        }
+    }
+
+    fn on_refused(&mut self, what: Open, reason: &Refusal, asks: &mut Asks, view: &View<'_>) {
+        self.refused.push(reason.to_string());
+        match reason {
+            // What is refused for good is not asked for again.
+            Refusal::Budget { .. }
+            | Refusal::Closing { .. }
+            | Refusal::Window { .. }
+            | Refusal::Stopping => self.round = self.params.rounds,
+            _ => self.failed(what, asks, view),
+        }
+    }
+
+    fn on_child(&mut self, result: &EpisodeResult) {
+        if let Some(answer) = &result.answer {
+            self.replies += 1;
+            self.remember(answer.as_str());
+        }
+    }
+
+    /// Keeps the answer short: its head is enough to tell answers apart.
+    fn remember(&mut self, answer: &str) {
+        if self.answer.len() < 256 {
+            self.answer.push_str(&clip(answer, 40));
+        }
+    }
+}
+
+impl Program for Drill {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        let mut asks = Asks::new(view);
+        match input {
+            Input::Start(_) => {}
+            Input::Reply { ask, reply } if self.open.remove(&ask).is_some() => {
+                self.replies += 1;
+                self.remember(reply.text.as_str());
+                self.cancel(&mut asks);
+            }
+            Input::Failed { ask, .. } => match self.open.remove(&ask) {
+                Some(what) => self.failed(what, &mut asks, view),
+                None => return Vec::new(),
+            },
+            Input::Child { ask, result, .. } if self.open.remove(&ask).is_some() => {
+                self.on_child(result);
+            }
+            Input::Effect { ask, outcome } => match (self.open.remove(&ask), outcome) {
+                (Some(_), EffectOutcome::Confirmed { .. }) => self.replies += 1,
+                (Some(what), EffectOutcome::Failed { .. } | EffectOutcome::Unknown { .. }) => {
+                    self.failed(what, &mut asks, view);
+                }
+                (None, _) => return Vec::new(),
+            },
+            Input::Host { ask, .. } if self.open.remove(&ask).is_some() => {}
+            Input::Refused { ask, reason } => match self.open.remove(&ask) {
+                Some(what) => self.on_refused(what, reason, &mut asks, view),
+                None => return Vec::new(),
+            },
+            Input::Delta { .. }
+            | Input::Signal(_)
+            | Input::Reply { .. }
+            | Input::Child { .. }
+            | Input::Host { .. } => return Vec::new(),
+        }
+        self.go_on(&mut asks, view);
+        asks.asks
+    }
+
+    fn partial(&self) -> Option<Text> {
+        (!self.answer.is_empty()).then(|| Text::new(self.answer.as_str()))
+    }
+}
+
+/// Makes drills, and the programs that come with the core.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DrillPrograms;
+
+impl Programs for DrillPrograms {
+    fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
+        match spec.name.as_str() {
+            NAME => Ok(Box::new(Drill::new(spec)?)),
+            _ => BuiltIn.build(spec),
+        }
+    }
+}

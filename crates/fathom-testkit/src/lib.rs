@@ -1,0 +1,6 @@
+//! Test doubles that speak real wire formats, a fake clock and the crash simulator.
+
+pub mod clock;
+pub mod drill;
+pub mod server;
+pub mod sim;

@@ -1,0 +1,133 @@
+//! A model server with scripted behaviour: OpenAI chat completions, Anthropic messages and Ollama chat over real HTTP.
+//!
+//! It writes its own bytes to the socket, so that it can also break every rule: reset, stall, cut and lie.
+
+mod behaviour;
+mod connection;
+mod flight;
+mod http;
+mod sample;
+mod script;
+mod wire;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, JoinSet};
+
+pub use behaviour::{Act, Behave, Behaviour, Finish, Gate, Reply, Tally};
+pub use flight::{Entry, Outcome, Retention};
+pub use script::{Script, ScriptError};
+pub use wire::{Api, Seen};
+
+use flight::Flight;
+
+/// Called with every request before its answer is written.
+pub type Witness = Box<dyn Fn(&Seen) + Send + Sync>;
+
+/// How a server is set up beside its behaviour.
+#[derive(Default)]
+pub struct Setup {
+    /// Port to listen on; zero takes a free one.
+    pub port: u16,
+    /// Whether requests are kept for [`ModelServer::log`].
+    pub retention: Retention,
+    /// Sees every request first.
+    pub witness: Option<Witness>,
+}
+
+/// A running model server. It stops, and closes its connections, when dropped.
+pub struct ModelServer {
+    address: SocketAddr,
+    flight: Arc<Flight>,
+    accepting: JoinHandle<()>,
+}
+
+impl ModelServer {
+    /// Starts a server on a free port of the loopback address.
+    pub async fn start(behave: impl Behave + 'static) -> io::Result<Self> {
+        Self::with(behave, Setup::default()).await
+    }
+
+    /// Starts a server that answers everything with `text`.
+    pub async fn replying(text: &str) -> io::Result<Self> {
+        let behaviour = Behaviour::reply(text);
+        Self::start(move |_: &Seen| behaviour.clone()).await
+    }
+
+    /// Starts a server that takes one behaviour per request, in order, and answers 500 when none is left.
+    pub async fn queued(behaviours: impl IntoIterator<Item = Behaviour>) -> io::Result<Self> {
+        Self::start(behaviour::Queue::new(behaviours)).await
+    }
+
+    /// Starts a server that is set up in detail.
+    pub async fn with(behave: impl Behave + 'static, setup: Setup) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, setup.port)).await?;
+        let address = listener.local_addr()?;
+        let flight = Arc::new(Flight::new(setup.retention, setup.witness));
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&flight), Arc::new(behave)));
+        Ok(Self {
+            address,
+            flight,
+            accepting,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Base URL as an OpenAI client takes it.
+    pub fn openai_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// Base URL as an Anthropic or Ollama client takes it.
+    pub fn root_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Every request so far, in order of arrival.
+    pub fn log(&self) -> Vec<Entry> {
+        self.flight.log()
+    }
+
+    /// The most requests that were being answered at once.
+    pub fn most_in_flight(&self) -> usize {
+        self.flight.most()
+    }
+
+    /// Waits until the log is as wished.
+    pub async fn until(&self, wished: impl Fn(&[Entry]) -> bool) {
+        self.flight.until(wished).await;
+    }
+
+    /// Waits until the server is gone, which it never is by itself.
+    pub async fn serve(mut self) {
+        // The task only ends by being aborted, and then there is nothing to report.
+        let _ = (&mut self.accepting).await;
+    }
+}
+
+impl Drop for ModelServer {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn accept(listener: TcpListener, flight: Arc<Flight>, behave: Arc<dyn Behave>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { continue };
+                let (flight, behave) = (Arc::clone(&flight), Arc::clone(&behave));
+                connections.spawn(connection::serve(stream, flight, behave));
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}

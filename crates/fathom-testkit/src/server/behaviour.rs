@@ -1,0 +1,306 @@
+//! What the server does with a request.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+
+use super::wire::Seen;
+
+/// Decides what happens with each request.
+pub trait Behave: Send + Sync {
+    /// The behaviour for one request.
+    fn behave(&self, seen: &Seen) -> Behaviour;
+}
+
+impl<F: Fn(&Seen) -> Behaviour + Send + Sync> Behave for F {
+    fn behave(&self, seen: &Seen) -> Behaviour {
+        self(seen)
+    }
+}
+
+/// Behaviours taken one by one.
+pub(super) struct Queue(Mutex<VecDeque<Behaviour>>);
+
+impl Queue {
+    pub(super) fn new(behaviours: impl IntoIterator<Item = Behaviour>) -> Self {
+        Self(Mutex::new(behaviours.into_iter().collect()))
+    }
+}
+
+impl Behave for Queue {
+    fn behave(&self, _: &Seen) -> Behaviour {
+        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        queue
+            .pop_front()
+            .unwrap_or_else(|| Behaviour::status(500).body("the test queued no more behaviours"))
+    }
+}
+
+/// What happens with one request.
+#[derive(Clone, Debug)]
+pub struct Behaviour {
+    /// Time before the answer.
+    pub latency: Duration,
+    /// Held before a whole answer, and before every chunk of a streamed one.
+    pub gate: Option<Gate>,
+    /// The answer.
+    pub act: Act,
+}
+
+/// An answer, or a fault.
+#[derive(Clone, Debug)]
+pub enum Act {
+    /// A well-formed reply in the wire format that was asked.
+    Reply(Reply),
+    /// A status with a body.
+    Status {
+        /// HTTP status.
+        code: u16,
+        /// Headers beside the usual ones.
+        headers: Vec<(String, String)>,
+        /// `Content-Type`.
+        content_type: String,
+        /// Body as sent.
+        body: String,
+    },
+    /// A streamed 200 whose body is exactly these pieces.
+    Frames {
+        /// `Content-Type`.
+        content_type: String,
+        /// The body, piece by piece.
+        frames: Vec<String>,
+    },
+    /// These bytes in place of an HTTP response, then the connection closes.
+    Garbage(Vec<u8>),
+    /// The connection is reset.
+    Reset,
+    /// The connection closes without an answer.
+    Close,
+    /// Nothing, until the client goes.
+    Stall,
+}
+
+/// A model's reply as the server tells it.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// What the model says.
+    pub text: String,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// What it claims to have used.
+    pub usage: Tally,
+    /// The pieces of a streamed reply; words when not given.
+    pub chunks: Option<Vec<String>>,
+    /// The connection closes after this many chunks, or in the middle of a whole reply.
+    pub cut_after: Option<usize>,
+}
+
+/// Why the model stopped, in the words of each wire format.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It ran into the output cap.
+    Length,
+    /// It, or a filter, declined.
+    Refusal,
+    /// Some other word.
+    Named(String),
+    /// It does not say.
+    Missing,
+}
+
+/// What the server says was used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tally {
+    /// One token for every word.
+    Words,
+    /// These numbers, true or not.
+    Says {
+        /// Tokens of the request.
+        input: u64,
+        /// Tokens of the reply.
+        output: u64,
+    },
+    /// Nothing.
+    Missing,
+}
+
+impl Behaviour {
+    /// A well-formed reply.
+    pub fn reply(text: impl Into<String>) -> Self {
+        Self::of(Act::Reply(Reply {
+            text: text.into(),
+            finish: Finish::Stop,
+            usage: Tally::Words,
+            chunks: None,
+            cut_after: None,
+        }))
+    }
+
+    /// A reply streamed in these pieces.
+    pub fn chunks<'a>(chunks: impl IntoIterator<Item = &'a str>) -> Self {
+        let chunks: Vec<String> = chunks.into_iter().map(str::to_owned).collect();
+        let mut behaviour = Self::reply(chunks.concat());
+        behaviour.edit(|reply| reply.chunks = Some(chunks));
+        behaviour
+    }
+
+    /// An error status with a JSON body.
+    pub fn status(code: u16) -> Self {
+        Self::of(Act::Status {
+            code,
+            headers: Vec::new(),
+            content_type: "application/json".to_owned(),
+            body: format!(r#"{{"error":{{"message":"status {code} as scripted"}}}}"#),
+        })
+    }
+
+    /// A web page where JSON was wanted.
+    pub fn html() -> Self {
+        Self::page(
+            "text/html; charset=utf-8",
+            "<!DOCTYPE html><html><body>Sign in</body></html>",
+        )
+    }
+
+    /// A 200 with any body.
+    pub fn page(content_type: &str, body: &str) -> Self {
+        Self::of(Act::Status {
+            code: 200,
+            headers: Vec::new(),
+            content_type: content_type.to_owned(),
+            body: body.to_owned(),
+        })
+    }
+
+    /// A streamed 200 of server-sent events with exactly these bytes.
+    pub fn frames<'a>(frames: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::of(Act::Frames {
+            content_type: "text/event-stream".to_owned(),
+            frames: frames.into_iter().map(str::to_owned).collect(),
+        })
+    }
+
+    /// Bytes that are no HTTP.
+    pub fn garbage() -> Self {
+        Self::of(Act::Garbage(b"\x00\x17SSH-2.0-not-http\r\n\r\n".to_vec()))
+    }
+
+    /// A reset connection.
+    pub fn reset() -> Self {
+        Self::of(Act::Reset)
+    }
+
+    /// A connection that closes without an answer.
+    pub fn close() -> Self {
+        Self::of(Act::Close)
+    }
+
+    /// A server that never answers.
+    pub fn stall() -> Self {
+        Self::of(Act::Stall)
+    }
+
+    /// An act without delay.
+    pub fn of(act: Act) -> Self {
+        Self {
+            latency: Duration::ZERO,
+            gate: None,
+            act,
+        }
+    }
+
+    /// After this long.
+    #[must_use]
+    pub fn after(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
+
+    /// Held by `gate`.
+    #[must_use]
+    pub fn gated(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
+        self
+    }
+
+    /// Ends for this reason.
+    #[must_use]
+    pub fn finish(mut self, finish: Finish) -> Self {
+        self.edit(|reply| reply.finish = finish);
+        self
+    }
+
+    /// Claims this usage.
+    #[must_use]
+    pub fn usage(mut self, usage: Tally) -> Self {
+        self.edit(|reply| reply.usage = usage);
+        self
+    }
+
+    /// Cut off after this many chunks.
+    #[must_use]
+    pub fn cut_after(mut self, chunks: usize) -> Self {
+        self.edit(|reply| reply.cut_after = Some(chunks));
+        self
+    }
+
+    /// With another header; only a status has them.
+    #[must_use]
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        if let Act::Status { headers, .. } = &mut self.act {
+            headers.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+
+    /// With another body; only a status has one.
+    #[must_use]
+    pub fn body(mut self, text: &str) -> Self {
+        if let Act::Status { body, .. } = &mut self.act {
+            text.clone_into(body);
+        }
+        self
+    }
+
+    fn edit(&mut self, change: impl FnOnce(&mut Reply)) {
+        if let Act::Reply(reply) = &mut self.act {
+            change(reply);
+        }
+    }
+}
+
+/// Holds a server back until the test lets it go on, one step at a time.
+#[derive(Clone, Debug)]
+pub struct Gate(Arc<Semaphore>);
+
+impl Gate {
+    /// A closed gate.
+    #[expect(
+        clippy::new_without_default,
+        reason = "a gate that nobody holds would block for ever"
+    )]
+    pub fn new() -> Self {
+        Self(Arc::new(Semaphore::new(0)))
+    }
+
+    /// Lets `steps` more steps happen.
+    pub fn release(&self, steps: usize) {
+        self.0.add_permits(steps);
+    }
+
+    /// Lets everything happen from here on.
+    pub fn open(&self) {
+        self.0.close();
+    }
+
+    pub(super) async fn pass(&self) {
+        // A closed semaphore is an open gate.
+        if let Ok(step) = self.0.acquire().await {
+            step.forget();
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What is under way in the simulated world, in the order in which it will happen.
+
+use std::collections::BTreeMap;
+
+use fathom_core::effect::{EffectOutcome, EffectRequest};
+use fathom_core::event::{CallOutcome, EventKind, Signal};
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::model::{ModelRole, Request};
+
+use super::platform::Sender;
+use super::provider::CallId;
+
+/// Something that will happen.
+#[derive(Clone, Debug)]
+pub(super) enum Item {
+    /// A run is taken up.
+    Restart,
+    /// A late request reaches the platform.
+    Land,
+    /// An owner that was thought dead wakes up.
+    Wake,
+    /// Someone has a word for the run.
+    Post(Signal),
+    /// Someone decides about an effect.
+    Judge(Sender),
+    /// Someone interrupts the process.
+    Interrupt,
+
+    /// The log is synced.
+    Commit,
+    /// The owner considers letting go, because only a person can move the run.
+    LetGo,
+    /// Time an episode waited for.
+    Tick(EpisodeId),
+    /// An answer to a step that only computes.
+    Answer {
+        episode: EpisodeId,
+        ask: AskId,
+        kind: Box<EventKind>,
+    },
+    /// A call leaves the house.
+    Send {
+        id: CallId,
+        model: ModelRole,
+        request: Request,
+    },
+    /// A call is answered.
+    Reply { id: CallId, outcome: CallOutcome },
+    /// A model says a few words.
+    Delta { id: CallId },
+    /// An effect reaches the platform.
+    Arrive {
+        sender: Sender,
+        effect: EffectRequest,
+    },
+    /// The platform's word on an effect comes back.
+    Settle {
+        sender: Sender,
+        effect: EffectRequest,
+        outcome: EffectOutcome,
+    },
+    /// A question to the platform comes back.
+    Checked {
+        sender: Sender,
+        outcome: EffectOutcome,
+    },
+}
+
+impl Item {
+    /// Whether it dies with the process.
+    pub(super) fn is_inside(&self) -> bool {
+        match self {
+            Self::Restart
+            | Self::Land
+            | Self::Wake
+            | Self::Post(_)
+            | Self::Judge(_)
+            | Self::Interrupt => false,
+            Self::Commit
+            | Self::LetGo
+            | Self::Tick(_)
+            | Self::Answer { .. }
+            | Self::Send { .. }
+            | Self::Reply { .. }
+            | Self::Delta { .. }
+            | Self::Arrive { .. }
+            | Self::Settle { .. }
+            | Self::Checked { .. } => true,
+        }
+    }
+
+    /// Whether it is work under way: something will come of it without anyone's help.
+    pub(super) fn is_work(&self) -> bool {
+        self.is_inside() && !matches!(self, Self::Tick(_) | Self::LetGo | Self::Delta { .. })
+    }
+}
+
+/// When something happens; what was planned first comes first.
+pub(super) type Moment = (u64, u64);
+
+/// Everything under way.
+#[derive(Default)]
+pub(super) struct Agenda {
+    items: BTreeMap<Moment, Item>,
+    planned: u64,
+}
+
+impl Agenda {
+    pub(super) fn plan(&mut self, at: u64, item: Item) -> Moment {
+        self.planned += 1;
+        let moment = (at, self.planned);
+        self.items.insert(moment, item);
+        moment
+    }
+
+    pub(super) fn next(&mut self) -> Option<(Moment, Item)> {
+        self.items.pop_first()
+    }
+
+    pub(super) fn put_back(&mut self, moment: Moment, item: Item) {
+        self.items.insert(moment, item);
+    }
+
+    pub(super) fn cancel(&mut self, moment: Moment) -> Option<Item> {
+        self.items.remove(&moment)
+    }
+
+    pub(super) fn has(&self, is_wanted: impl Fn(&Item) -> bool) -> bool {
+        self.items.values().any(is_wanted)
+    }
+
+    /// Takes out what dies with the process.
+    pub(super) fn drain_inside(&mut self) -> Vec<Item> {
+        let items = std::mem::take(&mut self.items);
+        let (inside, outside): (Vec<_>, Vec<_>) =
+            items.into_iter().partition(|(_, item)| item.is_inside());
+        self.items = outside.into_iter().collect();
+        inside.into_iter().map(|(_, item)| item).collect()
+    }
+}

@@ -1,0 +1,391 @@
+//! The host's part: it carries out steps, and answers each of them with one event.
+
+use fathom_core::command::Command;
+use fathom_core::effect::EffectOutcome;
+use fathom_core::event::{CallOutcome, EventKind};
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::ledger::Accounts;
+use fathom_core::model::{Delivery, ModelRole, Request};
+use fathom_core::outcome::EpisodeResult;
+use fathom_core::step::Step;
+use fathom_core::stop::Refusal;
+use fathom_core::text::Text;
+use fathom_core::unit::Timestamp;
+
+use super::agenda::Item;
+use super::bug::Bug;
+use super::platform::{Sender, Sent};
+use super::provider::CallId;
+use super::violation::{Invariant, Violation, ensure};
+use super::world::World;
+
+impl<L: Accounts> World<L> {
+    /// Carries out steps one by one; the process may die before and after each.
+    pub(super) fn carry_out_all(&mut self, steps: Vec<Step>) -> Result<(), Violation> {
+        for step in steps {
+            if self.boundary.crosses() {
+                return Ok(());
+            }
+            self.carry_out(step)?;
+            if self.boundary.crosses() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, step: Step) -> Result<(), Violation> {
+        self.note(|| {
+            let mut text = format!("  > {step:?}");
+            text.truncate(
+                text.char_indices()
+                    .nth(120)
+                    .map_or(text.len(), |(at, _)| at),
+            );
+            text
+        });
+        match step {
+            Step::Measure {
+                episode,
+                ask,
+                model,
+                request,
+            } => {
+                let measured = self.provider.measure(model, &request);
+                let kind = EventKind::Measured { ask, measured };
+                self.compute(episode, ask, "measure", kind)
+            }
+            Step::Call {
+                episode,
+                ask,
+                attempt,
+                model,
+                request,
+                not_before,
+            } => {
+                let id = self.call_id(episode, ask, attempt);
+                self.prepare_call(id, model, request, not_before)
+            }
+            Step::Cancel {
+                episode,
+                ask,
+                attempt,
+            } => {
+                let id = self.call_id(episode, ask, attempt);
+                self.cancel_call(&id);
+                Ok(())
+            }
+            Step::Timer { episode, at } => {
+                let wait = at.since(self.clock.now());
+                let at = self.now.saturating_add(wait.0);
+                self.agenda.plan(at, Item::Tick(episode));
+                Ok(())
+            }
+            Step::Decide {
+                episode,
+                ask,
+                effect,
+            } => {
+                let sender = (episode.clone(), ask);
+                let decision = self.platform.decide(&sender, &effect);
+                let kind = EventKind::EffectDecided { ask, decision };
+                self.compute(episode, ask, "decide", kind)
+            }
+            Step::Attempt {
+                episode,
+                ask,
+                effect,
+            } => {
+                let sender = (episode, ask);
+                self.oracle.may_attempt(&sender)?;
+                self.expect_answer(&sender, "attempt")?;
+                let at = self.now + self.provider.latency();
+                self.agenda.plan(at, Item::Arrive { sender, effect });
+                Ok(())
+            }
+            Step::Reconcile {
+                episode,
+                ask,
+                effect,
+            } => {
+                let sender = (episode, ask);
+                self.expect_answer(&sender, "reconcile")?;
+                let outcome = self.platform.reconcile(&sender, &effect);
+                let at = self.now + self.provider.latency();
+                self.agenda.plan(at, Item::Checked { sender, outcome });
+                Ok(())
+            }
+            Step::Host {
+                episode,
+                ask,
+                command,
+            } => {
+                let kind = match command {
+                    Command::Summarise { text, .. } => EventKind::Summarised { ask, text },
+                    Command::RunCell { code, .. } => EventKind::CellFinished { ask, output: code },
+                    _ => EventKind::Refused {
+                        ask,
+                        reason: Refusal::Unavailable {
+                            what: "domain".into(),
+                        },
+                    },
+                };
+                self.compute(episode, ask, "host", kind)
+            }
+            Step::Emit { episode, block } => {
+                self.coverage.blocks += 1;
+                self.oracle.show_block(&episode, block.text.as_str())
+            }
+            Step::Waiting(_) => {
+                let at = self.now + self.rng.between(1, 300);
+                self.agenda.plan(at, Item::LetGo);
+                Ok(())
+            }
+            Step::Finished(result) => self.finish(&result),
+        }
+    }
+
+    pub(super) fn finish(&mut self, result: &EpisodeResult) -> Result<(), Violation> {
+        self.is_over = true;
+        self.oracle.show_result(result)
+    }
+
+    fn call_id(&self, episode: EpisodeId, ask: AskId, attempt: u16) -> CallId {
+        let host = self.host.as_ref();
+        CallId {
+            epoch: host.map_or_else(Default::default, |host| host.journal.epoch()),
+            episode,
+            ask,
+            attempt,
+        }
+    }
+
+    fn expect_answer(&mut self, sender: &Sender, what: &'static str) -> Result<(), Violation> {
+        let Some(host) = &mut self.host else {
+            return Ok(());
+        };
+        let (episode, ask) = sender.clone();
+        let is_first = host.unanswered.insert((episode, ask, what));
+        ensure(is_first, Invariant::AskedOnce, || {
+            format!("{what} of {} {} is asked for twice", sender.0, sender.1)
+        })
+    }
+
+    fn answered(&mut self, sender: &Sender, what: &'static str) {
+        if let Some(host) = &mut self.host {
+            let (episode, ask) = sender.clone();
+            host.unanswered.remove(&(episode, ask, what));
+        }
+    }
+
+    /// Something that is only computed, and answered a little later.
+    fn compute(
+        &mut self,
+        episode: EpisodeId,
+        ask: AskId,
+        what: &'static str,
+        kind: EventKind,
+    ) -> Result<(), Violation> {
+        self.expect_answer(&(episode.clone(), ask), what)?;
+        let at = self.now + self.rng.between(0, 3);
+        let kind = Box::new(kind);
+        self.agenda.plan(at, Item::Answer { episode, ask, kind });
+        Ok(())
+    }
+
+    fn prepare_call(
+        &mut self,
+        id: CallId,
+        model: ModelRole,
+        request: Request,
+        not_before: Option<Timestamp>,
+    ) -> Result<(), Violation> {
+        let is_first = self
+            .host
+            .as_ref()
+            .is_none_or(|host| !host.calls.contains_key(&id));
+        ensure(is_first, Invariant::AskedOnce, || {
+            format!("{id:?} is asked for twice")
+        })?;
+        let wait = not_before.unwrap_or_default().since(self.clock.now());
+        let item = Item::Send {
+            id: id.clone(),
+            model,
+            request,
+        };
+        let moment = self.agenda.plan(self.now.saturating_add(wait.0), item);
+        if let Some(host) = &mut self.host {
+            host.calls.insert(id, Some(moment));
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, id: CallId, model: ModelRole, request: &Request) -> Result<(), Violation> {
+        self.oracle.may_call(&id.episode, id.ask)?;
+        self.is_leased(&id)?;
+        let mut outcome = self.provider.send(id.clone(), model, request);
+        if self.bug == Some(Bug::AttemptMixedUp) && id.attempt > 1 {
+            let earlier = CallId {
+                attempt: id.attempt - 1,
+                ..id.clone()
+            };
+            outcome = self
+                .provider
+                .answers
+                .get(&earlier)
+                .cloned()
+                .unwrap_or(outcome);
+        }
+        let latency = self.provider.latency();
+        if request.delivery == Delivery::Streamed {
+            for _ in 0..self.rng.below(3) {
+                let at = self.now + self.rng.below(latency);
+                self.agenda.plan(at, Item::Delta { id: id.clone() });
+            }
+        }
+        let item = Item::Reply {
+            id: id.clone(),
+            outcome,
+        };
+        let moment = self.agenda.plan(self.now + latency, item);
+        if let Some(host) = &mut self.host {
+            host.calls.insert(id, Some(moment));
+        }
+        Ok(())
+    }
+
+    /// A call may go out once its lease or its own record is durable.
+    fn is_leased(&self, id: &CallId) -> Result<(), Violation> {
+        let Some(host) = &self.host else {
+            return Ok(());
+        };
+        let durable = self.oracle.durable();
+        let Some(call) = host.audit.call(&id.episode, id.ask) else {
+            return Err(Violation::new(
+                Invariant::BooksAgree,
+                format!("{id:?} is sent, but not reserved"),
+            ));
+        };
+        let is_leased =
+            call.position <= durable || host.audit.is_leased(&id.episode, call.drawn, durable);
+        ensure(is_leased, Invariant::LeaseFirst, || {
+            format!("{id:?} draws {:?}", call.drawn)
+        })
+    }
+
+    /// Gives a call up. One that is on the wire may still be answered; one that never was costs nothing.
+    fn cancel_call(&mut self, id: &CallId) {
+        let Some(host) = &mut self.host else {
+            return;
+        };
+        let moment = match host.calls.get(id) {
+            Some(Some(moment)) => *moment,
+            Some(None) => return,
+            None => (0, 0),
+        };
+        let outcome = match self.agenda.cancel(moment) {
+            Some(reply @ Item::Reply { .. }) if self.rng.chance(300) => {
+                self.agenda.put_back(moment, reply);
+                return;
+            }
+            Some(Item::Reply { .. }) => self.provider.cancel(id),
+            _ => {
+                let failure = ModelFailure::unsent(FailureKind::Cancelled, "never sent");
+                let outcome = CallOutcome::Failed(failure);
+                self.provider.answers.insert(id.clone(), outcome.clone());
+                outcome
+            }
+        };
+        let item = Item::Reply {
+            id: id.clone(),
+            outcome,
+        };
+        let moment = self.agenda.plan(self.now + self.rng.below(5), item);
+        host.calls.insert(id.clone(), Some(moment));
+    }
+
+    /// Something that was under way comes back.
+    pub(super) fn answer(&mut self, item: Item) -> Result<(), Violation> {
+        match item {
+            Item::Tick(episode) => self.deliver(episode, EventKind::Tick),
+            Item::Answer { episode, ask, kind } => {
+                let sender = (episode.clone(), ask);
+                for what in ["measure", "decide", "host"] {
+                    self.answered(&sender, what);
+                }
+                self.deliver(episode, *kind)
+            }
+            Item::Send { id, model, request } => self.send(id, model, &request),
+            Item::Delta { id } => {
+                let kind = EventKind::ModelDelta {
+                    ask: id.ask,
+                    attempt: id.attempt,
+                    text: Text::new("well, "),
+                };
+                self.deliver(id.episode, kind)
+            }
+            Item::Reply { id, outcome } => {
+                if let Some(host) = &mut self.host {
+                    host.calls.insert(id.clone(), None);
+                }
+                let jitter = self.rng.below(u64::from(u16::MAX));
+                let kind = EventKind::ModelReplied {
+                    ask: id.ask,
+                    attempt: id.attempt,
+                    outcome,
+                    jitter: u16::try_from(jitter).unwrap_or_default(),
+                };
+                self.deliver(id.episode, kind)
+            }
+            Item::Arrive { sender, effect } => {
+                let killed = self.kills.iter().find(|kill| kill.covers(&effect.target));
+                // The last look at the kill switch, right before the call.
+                let outcome = if let Some(scope) = killed {
+                    EffectOutcome::Failed {
+                        detail: Text::new(format!("kill switch: {scope}")),
+                    }
+                } else {
+                    match self.platform.attempt(&sender, &effect) {
+                        Sent::Answered(outcome) | Sent::Stopped(outcome) => outcome,
+                    }
+                };
+                let at = self.now + self.provider.latency();
+                let item = Item::Settle {
+                    sender,
+                    effect,
+                    outcome,
+                };
+                self.agenda.plan(at, item);
+                Ok(())
+            }
+            Item::Settle {
+                sender, outcome, ..
+            } => {
+                self.answered(&sender, "attempt");
+                self.settle(sender, outcome)
+            }
+            Item::Checked { sender, outcome } => {
+                self.answered(&sender, "reconcile");
+                self.settle(sender, outcome)
+            }
+            Item::Restart
+            | Item::Land
+            | Item::Wake
+            | Item::Post(_)
+            | Item::Judge(_)
+            | Item::Interrupt
+            | Item::Commit
+            | Item::LetGo => Ok(()),
+        }
+    }
+
+    fn settle(&mut self, sender: Sender, outcome: EffectOutcome) -> Result<(), Violation> {
+        let (episode, ask) = sender;
+        self.deliver(episode, EventKind::EffectSettled { ask, outcome })
+    }
+
+    fn deliver(&mut self, episode: EpisodeId, kind: EventKind) -> Result<(), Violation> {
+        self.drive(|run, log, at| run.deliver(log, at, episode, kind))
+    }
+}

@@ -1,0 +1,359 @@
+//! A log-structured journal on the simulated disk, with the store's sealing, encoding and hash chains.
+//!
+//! One file, one frame after another: a kind, a length and the payload. Sealed texts come before the record that
+//! refers to them. Recovery reads up to the first frame that is not whole and forgets the rest, so whatever
+//! survives is a prefix of what was appended.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_core::event::Record;
+use fathom_core::id::{Digest, EpisodeId, Epoch, RunId};
+use fathom_core::step::{Appended, Log, Position};
+use fathom_store::seal::address_of;
+use fathom_store::{Chain, ChainCheck, Entry, RunKey, Sealer, StoreError, chain};
+
+use super::audit::Audit;
+use super::boundary::Boundary;
+use super::bug::Bug;
+use super::disk::{Disk, DiskError};
+use super::owner::Sync;
+use super::violation::{Invariant, Violation};
+
+const BLOB: u8 = 1;
+const RECORD: u8 = 2;
+const OWNER: u8 = 3;
+const DIGEST_BYTES: usize = 32;
+const HEADER_BYTES: usize = 5;
+
+/// A record that was read back or appended, with the chain's head after it.
+#[derive(Clone, Debug)]
+pub(super) struct Entered {
+    pub(super) episode: EpisodeId,
+    pub(super) record: Record,
+    pub(super) head: Digest,
+}
+
+/// Why the journal took nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stopped {
+    /// The disk failed; nothing is taken any more.
+    Disk(DiskError),
+    /// A newer owner has the run.
+    Fenced,
+}
+
+/// The writing end, in the hands of one owner.
+pub(super) struct Journal {
+    run: RunId,
+    sealer: Sealer,
+    epoch: Epoch,
+    chains: BTreeMap<EpisodeId, Chain>,
+    known_blobs: BTreeSet<Digest>,
+    /// Heads of all records, in the order of the log.
+    pub(super) heads: Vec<Digest>,
+    /// Appended and not yet synced.
+    pub(super) tail: Vec<Entered>,
+    /// Bytes that wait in memory for the next commit.
+    buffer: Vec<u8>,
+    buffered: bool,
+    stopped: Option<Stopped>,
+}
+
+impl Journal {
+    pub(super) fn sealer(run: RunId) -> Sealer {
+        let mut key = [7; 32];
+        key[..16].copy_from_slice(run.as_bytes());
+        Sealer::new(run, &RunKey::from_bytes(key))
+    }
+
+    /// Makes the caller the owner of what was recovered: cuts off what is not whole and makes the rest durable.
+    pub(super) fn take_over(
+        run: RunId,
+        recovered: &Recovered,
+        disk: &mut Disk,
+        buffered: bool,
+        sync: Sync,
+    ) -> Result<Self, DiskError> {
+        let epoch = Epoch(recovered.epoch.0.max(disk.owner.0) + 1);
+        if recovered.bytes < disk.len() {
+            disk.truncate(recovered.bytes);
+        }
+        disk.append(&owner_frame(epoch))?;
+        if sync == Sync::Done {
+            disk.sync()?;
+        }
+        disk.owner = epoch;
+        Ok(Self {
+            run,
+            sealer: Self::sealer(run),
+            epoch,
+            chains: recovered.chains.clone(),
+            known_blobs: recovered.blobs.keys().copied().collect(),
+            heads: recovered.entries.iter().map(|entry| entry.head).collect(),
+            tail: Vec::new(),
+            buffer: Vec::new(),
+            buffered,
+            stopped: None,
+        })
+    }
+
+    pub(super) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    pub(super) fn position(&self) -> Position {
+        Position(self.heads.len() as u64)
+    }
+
+    pub(super) fn has_unsynced(&self) -> bool {
+        !self.tail.is_empty()
+    }
+
+    fn append(
+        &mut self,
+        disk: &mut Disk,
+        episode: &EpisodeId,
+        mut record: Record,
+    ) -> Result<Appended, StoreError> {
+        let run = self.run;
+        let chain = self
+            .chains
+            .entry(episode.clone())
+            .or_insert_with(|| Chain::new(run, episode.clone()));
+        let entry = Entry::seal(&mut record, chain, &self.sealer)?;
+        for blob in &entry.blobs {
+            if self.known_blobs.insert(blob.address) {
+                let parts: [&[u8]; 2] = [&blob.address.0, &blob.bytes];
+                frame(&mut self.buffer, BLOB, &parts);
+            }
+        }
+        let name = episode.to_string();
+        let len = [u8::try_from(name.len()).unwrap_or(u8::MAX)];
+        let parts: [&[u8]; 4] = [&len, name.as_bytes(), &entry.bytes, &entry.hash.0];
+        frame(&mut self.buffer, RECORD, &parts);
+        self.heads.push(entry.hash);
+        self.tail.push(Entered {
+            episode: episode.clone(),
+            record,
+            head: entry.hash,
+        });
+        if !self.buffered {
+            self.write(disk);
+        }
+        Ok(Appended {
+            position: self.position(),
+            head: entry.hash,
+        })
+    }
+
+    /// Hands the buffer to the disk. After a failure nothing is taken any more: what came later would stand on
+    /// something that is not there.
+    fn write(&mut self, disk: &mut Disk) {
+        if self.stopped.is_none() && self.epoch < disk.owner && !disk.unfenced {
+            self.stopped = Some(Stopped::Fenced);
+        }
+        if self.stopped.is_none() && !self.buffer.is_empty() {
+            self.stopped = disk.append(&self.buffer).err().map(Stopped::Disk);
+            self.buffer.clear();
+        }
+    }
+
+    /// Makes everything that was appended durable and gives it back.
+    pub(super) fn commit(&mut self, disk: &mut Disk) -> Result<Vec<Entered>, Stopped> {
+        self.write(disk);
+        if self.stopped.is_none() {
+            self.stopped = disk.sync().err().map(Stopped::Disk);
+        }
+        match self.stopped {
+            Some(why) => Err(why),
+            None => Ok(std::mem::take(&mut self.tail)),
+        }
+    }
+}
+
+/// The log as a run sees it: journal and disk, watched by the auditor, with a crash between any two appends.
+pub(super) struct Writer<'a> {
+    pub(super) journal: &'a mut Journal,
+    pub(super) disk: &'a mut Disk,
+    pub(super) audit: &'a mut Audit,
+    pub(super) boundary: &'a mut Boundary,
+    pub(super) violation: &'a mut Option<Violation>,
+}
+
+impl Log for Writer<'_> {
+    fn append(&mut self, episode: &EpisodeId, record: Record) -> Appended {
+        let nowhere = Appended {
+            position: Position(u64::MAX),
+            head: Digest::default(),
+        };
+        // A process that died here does not know it yet: whatever follows reaches nobody.
+        if self.boundary.crosses() || self.violation.is_some() {
+            return nowhere;
+        }
+        let position = Position(self.journal.position().0 + 1);
+        if let Err(violation) = self.audit.take(episode, &record, position) {
+            *self.violation = Some(violation);
+            return nowhere;
+        }
+        let appended = match self.journal.append(self.disk, episode, record) {
+            Ok(appended) => appended,
+            Err(error) => {
+                let detail = error.to_string();
+                *self.violation = Some(Violation::new(Invariant::Sequence, detail));
+                return nowhere;
+            }
+        };
+        self.boundary.crosses();
+        appended
+    }
+}
+
+/// What a new owner finds.
+pub(super) struct Recovered {
+    pub(super) entries: Vec<Entered>,
+    pub(super) chains: BTreeMap<EpisodeId, Chain>,
+    pub(super) blobs: BTreeMap<Digest, Vec<u8>>,
+    pub(super) epoch: Epoch,
+    /// Length of what is whole.
+    pub(super) bytes: usize,
+    /// Why the rest is not.
+    pub(super) broken: Option<String>,
+}
+
+/// Reads the journal up to the first frame that is not whole.
+pub(super) fn recover(run: RunId, bytes: &[u8], bug: Option<Bug>) -> Recovered {
+    let mut reader = Reader {
+        run,
+        checks: BTreeMap::new(),
+        sealer: Journal::sealer(run),
+        is_trusting: bug == Some(Bug::ChainUnchecked),
+        found: Recovered {
+            entries: Vec::new(),
+            chains: BTreeMap::new(),
+            blobs: BTreeMap::new(),
+            epoch: Epoch::default(),
+            bytes: 0,
+            broken: None,
+        },
+    };
+    while reader.found.bytes < bytes.len() {
+        let rest = &bytes[reader.found.bytes..];
+        match reader.frame(rest) {
+            Ok(len) => reader.found.bytes += len,
+            Err(why) => {
+                reader.found.broken = Some(why);
+                break;
+            }
+        }
+    }
+    let chains = reader.checks.into_iter();
+    reader.found.chains = chains.map(|(id, check)| (id, check.chain)).collect();
+    reader.found
+}
+
+/// A chain under check, and its end for those who do not check.
+struct Check {
+    check: ChainCheck,
+    chain: Chain,
+}
+
+struct Reader {
+    run: RunId,
+    checks: BTreeMap<EpisodeId, Check>,
+    sealer: Sealer,
+    is_trusting: bool,
+    found: Recovered,
+}
+
+impl Reader {
+    fn frame(&mut self, rest: &[u8]) -> Result<usize, String> {
+        let header = rest.get(..HEADER_BYTES).ok_or("half a header")?;
+        let len = u32::from_le_bytes([header[1], header[2], header[3], header[4]]) as usize;
+        let end = HEADER_BYTES + len;
+        let payload = rest.get(HEADER_BYTES..end).ok_or("half a frame")?;
+        match header[0] {
+            BLOB => self.blob(payload)?,
+            RECORD => self.record(payload)?,
+            OWNER => self.owner(payload)?,
+            kind => return Err(format!("a frame of kind {kind}")),
+        }
+        Ok(end)
+    }
+
+    fn blob(&mut self, payload: &[u8]) -> Result<(), String> {
+        let (address, bytes) = digest_first(payload).ok_or("half a text")?;
+        if address_of(bytes) != address {
+            return Err("a text that is not what its address says".into());
+        }
+        self.found.blobs.insert(address, bytes.to_vec());
+        Ok(())
+    }
+
+    fn owner(&mut self, payload: &[u8]) -> Result<(), String> {
+        let (digest, bytes) = digest_first(payload).ok_or("half an owner")?;
+        if address_of(bytes) != digest {
+            return Err("an owner that is not what was written".into());
+        }
+        let epoch: [u8; 8] = bytes.try_into().map_err(|_| "an owner of another length")?;
+        let epoch = Epoch(u64::from_le_bytes(epoch));
+        self.found.epoch = self.found.epoch.max(epoch);
+        Ok(())
+    }
+
+    fn record(&mut self, payload: &[u8]) -> Result<(), String> {
+        let (&len, rest) = payload.split_first().ok_or("an empty record")?;
+        let (name, rest) = rest.split_at_checked(len.into()).ok_or("half a name")?;
+        let (bytes, hash) = rest
+            .len()
+            .checked_sub(DIGEST_BYTES)
+            .and_then(|at| rest.split_at_checked(at))
+            .ok_or("half a record")?;
+        let hash = Digest(hash.try_into().map_err(|_| "half a digest")?);
+        let name = std::str::from_utf8(name).map_err(|error| error.to_string())?;
+        let episode: EpisodeId = name.parse().map_err(|_| "a record of no episode")?;
+        let run = self.run;
+        let check = self.checks.entry(episode.clone()).or_insert_with(|| Check {
+            check: ChainCheck::new(run, episode.clone()),
+            chain: Chain::new(run, episode.clone()),
+        });
+        let mut record = if self.is_trusting {
+            chain::decode(bytes).map_err(|error| error.to_string())?
+        } else {
+            let checked = check.check.step(bytes, &hash);
+            checked.map_err(|error| error.to_string())?
+        };
+        check.chain.extend(bytes);
+        let blobs = &self.found.blobs;
+        self.sealer
+            .open(&mut record, |address| Ok(blobs.get(address).cloned()))
+            .map_err(|error| error.to_string())?;
+        self.found.epoch = self.found.epoch.max(record.epoch);
+        self.found.entries.push(Entered {
+            episode,
+            record,
+            head: hash,
+        });
+        Ok(())
+    }
+}
+
+fn digest_first(payload: &[u8]) -> Option<(Digest, &[u8])> {
+    let (digest, rest) = payload.split_first_chunk()?;
+    Some((Digest(*digest), rest))
+}
+
+fn owner_frame(epoch: Epoch) -> Vec<u8> {
+    let bytes = epoch.0.to_le_bytes();
+    let mut out = Vec::new();
+    frame(&mut out, OWNER, &[&address_of(&bytes).0, &bytes]);
+    out
+}
+
+fn frame(out: &mut Vec<u8>, kind: u8, parts: &[&[u8]]) {
+    let len: usize = parts.iter().map(|part| part.len()).sum();
+    out.push(kind);
+    out.extend_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes());
+    for part in parts {
+        out.extend_from_slice(part);
+    }
+}

@@ -1,0 +1,99 @@
+//! A deterministic simulator: thousands of crashes a second on a disk that forgets, a provider that bills and a
+//! platform that loses answers, with every promise of the core checked between any two events.
+//!
+//! A seed is a whole scenario. The same seed gives the same journal, bit by bit, so a failure is rerun alone with
+//! [`trace`].
+
+mod agenda;
+mod audit;
+mod boundary;
+mod bug;
+mod coverage;
+mod disk;
+mod host;
+mod journal;
+mod oracle;
+mod owner;
+mod people;
+mod platform;
+mod provider;
+mod rng;
+mod scenario;
+mod violation;
+mod world;
+
+use std::fmt;
+
+use fathom_core::id::Digest;
+use fathom_core::ledger::{Accounts, Ledger};
+
+pub use bug::Bug;
+pub use coverage::Coverage;
+pub use violation::{Invariant, Violation};
+
+use bug::{CHILD_TOO_RICH, FORFEIT_SKIPPED, GRANT_KEPT, Miscounting, SETTLE_TWICE};
+use world::World;
+
+/// What a scenario that kept every promise went through.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// How often each thing happened.
+    pub coverage: Coverage,
+    /// A digest over all records of the journal.
+    pub journal: Digest,
+}
+
+/// A promise that was broken.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The seed that shows it.
+    pub seed: u64,
+    /// Which promise, and how.
+    pub violation: Violation,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "seed {}: {}", self.seed, self.violation)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// Lives through the scenario of a seed.
+pub fn run(seed: u64) -> Result<Report, Failure> {
+    let (outcome, _) = live(seed, None, false);
+    outcome.map_err(|violation| Failure { seed, violation })
+}
+
+/// Lives through the scenario of a seed with a bug planted in it.
+pub fn run_with(seed: u64, bug: Bug) -> Result<Report, Failure> {
+    let (outcome, _) = live(seed, Some(bug), false);
+    outcome.map_err(|violation| Failure { seed, violation })
+}
+
+/// Everything that happens in the scenario of a seed, line by line.
+pub fn trace(seed: u64, bug: Option<Bug>) -> Vec<String> {
+    let (outcome, mut lines) = live(seed, bug, true);
+    lines.push(match outcome {
+        Ok(report) => format!("{} with journal {}", report.coverage, report.journal),
+        Err(violation) => violation.to_string(),
+    });
+    lines
+}
+
+type Lived = (Result<Report, Violation>, Vec<String>);
+
+fn live(seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
+    match bug {
+        Some(Bug::SettleTwice) => live_by::<Miscounting<SETTLE_TWICE>>(seed, bug, is_traced),
+        Some(Bug::GrantKept) => live_by::<Miscounting<GRANT_KEPT>>(seed, bug, is_traced),
+        Some(Bug::ChildTooRich) => live_by::<Miscounting<CHILD_TOO_RICH>>(seed, bug, is_traced),
+        Some(Bug::ForfeitSkipped) => live_by::<Miscounting<FORFEIT_SKIPPED>>(seed, bug, is_traced),
+        _ => live_by::<Ledger>(seed, bug, is_traced),
+    }
+}
+
+fn live_by<L: Accounts>(seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
+    World::<L>::new(seed, bug, is_traced).live()
+}

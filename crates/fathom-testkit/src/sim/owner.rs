@@ -1,0 +1,259 @@
+//! How owners of a run come and go: taking over, letting go, crashing, and waking up too late.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use fathom_core::event::{Departure, EventKind};
+use fathom_core::id::EpisodeId;
+use fathom_core::ledger::Accounts;
+use fathom_core::run::Run;
+use fathom_core::step::Position;
+use fathom_store::seal::address_of;
+
+use super::Report;
+use super::agenda::Item;
+use super::audit::Audit;
+use super::boundary::Boundary;
+use super::bug::Bug;
+use super::disk::{Crash, DiskError};
+use super::journal::{Journal, Recovered, Stopped, Writer, recover};
+use super::violation::{Invariant, Violation, ensure};
+use super::world::{Host, World};
+use crate::drill::DrillPrograms;
+
+/// Room that someone makes on a full disk.
+const ROOM_BYTES: usize = 100_000;
+
+impl<L: Accounts> World<L> {
+    /// A process takes the run up: reads the disk, checks the chains, becomes the owner, folds and goes on.
+    pub(super) fn restart(&mut self) -> Result<(), Violation> {
+        let Ok(bytes) = self.disk.read() else {
+            self.coverage.read_failures += 1;
+            self.agenda.plan(self.now + 100, Item::Restart);
+            return Ok(());
+        };
+        let recovered = recover(self.run_id, &bytes, self.bug);
+        if let Some(broken) = &recovered.broken {
+            self.coverage.torn_tails += 1;
+            self.note(|| format!("torn: {broken}"));
+        }
+        self.oracle.is_kept(&recovered)?;
+        let is_buffered = self.scenario.disk.is_buffered;
+        let sync = if self.bug == Some(Bug::UnsyncedTakeOver) {
+            Sync::Skipped
+        } else {
+            Sync::Done
+        };
+        let journal =
+            Journal::take_over(self.run_id, &recovered, &mut self.disk, is_buffered, sync);
+        let journal = match journal {
+            Ok(journal) => journal,
+            Err(error) => {
+                match error {
+                    DiskError::Full => self.coverage.full_disks += 1,
+                    DiskError::Io => self.coverage.write_failures += 1,
+                }
+                self.disk.grow(ROOM_BYTES);
+                self.agenda.plan(self.now + 100, Item::Restart);
+                return Ok(());
+            }
+        };
+        self.oracle.recover(&recovered)?;
+        let run = self.refold(&recovered, &journal)?;
+        let mut audit = Audit::default();
+        for (at, entry) in (1..).zip(&recovered.entries) {
+            audit.take(&entry.episode, &entry.record, Position(at))?;
+        }
+        let epoch = journal.epoch();
+        self.note(|| format!("owner {epoch:?} with {} records", recovered.entries.len()));
+        self.host = Some(Host {
+            run,
+            journal,
+            audit,
+            waiting: None,
+            calls: BTreeMap::new(),
+            unanswered: BTreeSet::new(),
+            taken: Vec::new(),
+        });
+        if self.bug == Some(Bug::ClaimForgotten) {
+            self.platform.forget_claims();
+        }
+        if self.boundary.crosses() {
+            return Ok(());
+        }
+        self.take_up(&recovered)
+    }
+
+    fn refold(&mut self, recovered: &Recovered, journal: &Journal) -> Result<Run<L>, Violation> {
+        let mut run = Run::<L>::new(journal.epoch(), Arc::new(DrillPrograms));
+        let mut entries = recovered.entries.as_slice();
+        if self.bug == Some(Bug::SequenceReused)
+            && let [all_but_last @ .., _] = entries
+            && !all_but_last.is_empty()
+        {
+            entries = all_but_last;
+        }
+        for entry in entries {
+            let difference = run.refold(&entry.episode, &entry.record, entry.head);
+            ensure(difference.is_none(), Invariant::RefoldAgrees, || {
+                format!("{difference:?}")
+            })?;
+            let mut live = run.live();
+            let episode = live.find(|(id, _)| **id == entry.episode);
+            self.oracle
+                .watch(entry, episode.map(|(_, episode)| episode));
+        }
+        run.durable(journal.position());
+        Ok(run)
+    }
+
+    fn take_up(&mut self, recovered: &Recovered) -> Result<(), Violation> {
+        if recovered.entries.is_empty() {
+            let started = self.scenario.started.clone();
+            self.drive(|run, log, at| run.start(log, at, started))?;
+        } else if let Some(result) = self.host.as_ref().and_then(|host| host.run.result()) {
+            // It ended, and the one who should have said so did not live to.
+            let result = result.clone();
+            return self.finish(&result);
+        } else {
+            self.drive(|run, log, at| run.resume(log, at))?;
+        }
+        self.deliver_rows()
+    }
+
+    /// The disk failed: nothing more can be promised, so the process ends without another word.
+    pub(super) fn stop(&mut self, why: Stopped) {
+        self.note(|| format!("stopped: {why:?}"));
+        match why {
+            Stopped::Disk(DiskError::Full) => self.coverage.full_disks += 1,
+            Stopped::Disk(DiskError::Io) => self.coverage.sync_failures += 1,
+            Stopped::Fenced => self.coverage.fenced += 1,
+        }
+        self.leave();
+    }
+
+    /// The process is gone, and with it all that was under way inside.
+    fn leave(&mut self) {
+        self.host = None;
+        for row in &mut self.rows {
+            row.is_taken = row.is_settled;
+        }
+        for item in self.agenda.drain_inside() {
+            match item {
+                Item::Arrive { sender, effect } => self.platform.orphan(&sender, &effect),
+                Item::Settle { effect, .. } => self.platform.unheard(&effect),
+                _ => {}
+            }
+        }
+        if self.rng.chance(300) {
+            let at = self.now + self.rng.between(1, 8_000);
+            self.agenda.plan(at, Item::Land);
+        }
+        let at = self.now + self.rng.between(1, 4_000);
+        self.agenda.plan(at, Item::Restart);
+    }
+
+    pub(super) fn crash(&mut self) {
+        self.coverage.crashes += 1;
+        self.boundary.restart();
+        if self.rng.chance(self.scenario.hangs_permille) && self.host.is_some() {
+            self.note(|| "hangs".into());
+            self.coverage.hangs += 1;
+            self.zombie = self.host.take();
+            let at = self.now + self.rng.between(1, 8_000);
+            self.agenda.plan(at, Item::Wake);
+        } else {
+            let how = if self.rng.chance(self.scenario.power_permille) {
+                self.coverage.power_losses += 1;
+                self.zombie = None;
+                Crash::Power
+            } else {
+                Crash::Process
+            };
+            let damage = self.disk.crash(how);
+            self.note(|| format!("crash: {how:?} {damage:?}"));
+        }
+        self.leave();
+    }
+
+    /// An owner that was thought dead goes on where it was, and finds that nobody takes its records.
+    pub(super) fn wake(&mut self) -> Result<(), Violation> {
+        let Some(mut zombie) = self.zombie.take() else {
+            return Ok(());
+        };
+        // It may have been stopped in the middle of something; what its own books say is nobody's concern.
+        let mut violation = None;
+        let mut boundary = Boundary::new(0, 1, self.rng.fork());
+        let mut writer = Writer {
+            journal: &mut zombie.journal,
+            disk: &mut self.disk,
+            audit: &mut zombie.audit,
+            boundary: &mut boundary,
+            violation: &mut violation,
+        };
+        let at = self.clock.now();
+        zombie
+            .run
+            .deliver(&mut writer, at, EpisodeId::root(), EventKind::Tick);
+        if let Err(Stopped::Fenced) = zombie.journal.commit(&mut self.disk) {
+            self.coverage.fenced += 1;
+        }
+        Ok(())
+    }
+
+    /// Lets go of the run: writes that down, and ends when it is durable.
+    pub(super) fn release(&mut self, why: Departure) -> Result<(), Violation> {
+        self.drive(|run, log, at| {
+            run.release(log, at, why);
+            Vec::new()
+        })?;
+        if self.boundary.has_crashed() {
+            return Ok(());
+        }
+        let Some(host) = &mut self.host else {
+            return Ok(());
+        };
+        match host.journal.commit(&mut self.disk) {
+            Ok(entries) => {
+                self.coverage.releases += 1;
+                for entry in &entries {
+                    self.oracle.acknowledge(entry);
+                }
+                self.ask_people(&entries);
+                self.leave();
+            }
+            Err(why) => self.stop(why),
+        }
+        Ok(())
+    }
+
+    /// After the end: the power goes once more, and everything that was shown must still be there.
+    pub(super) fn verify(&mut self) -> Result<Report, Violation> {
+        self.host = None;
+        self.disk.crash(Crash::Power);
+        self.disk.read_failures_permille = 0;
+        let bytes = self.disk.read().unwrap_or_default();
+        let recovered = recover(self.run_id, &bytes, None);
+        self.oracle.is_kept(&recovered)?;
+        ensure(recovered.broken.is_none(), Invariant::ChainVerifies, || {
+            format!("{:?}", recovered.broken)
+        })?;
+        self.coverage.finished += 1;
+        self.coverage.calls = self.provider.sent;
+        self.coverage.attempts = self.platform.attempts;
+        self.coverage.unknown_effects = self.platform.unknown;
+        self.coverage.late_effects = self.platform.late;
+        let heads = recovered.entries.iter().flat_map(|entry| entry.head.0);
+        Ok(Report {
+            coverage: self.coverage,
+            journal: address_of(&heads.collect::<Vec<u8>>()),
+        })
+    }
+}
+
+/// Whether a new owner syncs what it read; not to do so is one of the planted bugs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sync {
+    Done,
+    Skipped,
+}

@@ -1,0 +1,126 @@
+//! People around a run: they decide, cancel, interrupt and throw the kill switch.
+
+use fathom_core::command::{Awaited, Command};
+use fathom_core::event::{Departure, Signal};
+use fathom_core::ledger::Accounts;
+use fathom_core::step::Wait;
+
+use super::agenda::Item;
+use super::journal::Entered;
+use super::platform::Sender;
+use super::violation::Violation;
+use super::world::World;
+
+/// A word from outside; it stays until a durable record took it in.
+pub(super) struct Row {
+    signal: Signal,
+    pub(super) is_taken: bool,
+    pub(super) is_settled: bool,
+}
+
+impl<L: Accounts> World<L> {
+    pub(super) fn plan_people(&mut self) {
+        let people = self.scenario.people.clone();
+        if let Some(at) = people.cancels_after {
+            self.agenda.plan(at, Item::Post(Signal::Cancel));
+        }
+        if let Some((at, scope, lift)) = people.kill {
+            if let Some(at) = lift {
+                let scope = scope.clone();
+                self.agenda.plan(at, Item::Post(Signal::Lift { scope }));
+            }
+            self.agenda.plan(at, Item::Post(Signal::Kill { scope }));
+        }
+        if let Some(at) = people.interrupts_after {
+            self.agenda.plan(at, Item::Interrupt);
+        }
+    }
+
+    /// Leaves a word for the run, and tells its owner, if it has one.
+    pub(super) fn post(&mut self, signal: Signal) -> Result<(), Violation> {
+        match &signal {
+            Signal::Kill { scope } => self.kills.push(scope.clone()),
+            Signal::Lift { scope } => self.kills.retain(|killed| killed != scope),
+            Signal::Cancel | Signal::Decide { .. } => {}
+        }
+        self.rows.push(Row {
+            signal,
+            is_taken: false,
+            is_settled: false,
+        });
+        self.deliver_rows()
+    }
+
+    /// The owner takes in what was left for it.
+    pub(super) fn deliver_rows(&mut self) -> Result<(), Violation> {
+        while let Some(host) = &mut self.host
+            && !self.boundary.has_crashed()
+            && let Some(at) = self.rows.iter().position(|row| !row.is_taken)
+        {
+            let row = &mut self.rows[at];
+            row.is_taken = true;
+            let signal = row.signal.clone();
+            // Its first record settles it, as the store does it.
+            let settled = host.journal.position().0 + 1;
+            host.taken.push((at, fathom_core::step::Position(settled)));
+            self.drive(|run, log, now| run.signal(log, now, &signal))?;
+        }
+        Ok(())
+    }
+
+    /// Effects that durably wait for a person find one.
+    pub(super) fn ask_people(&mut self, entries: &[Entered]) {
+        for entry in entries {
+            for command in &entry.record.commands {
+                if let Command::Await {
+                    awaited: Awaited::Approval { ask },
+                } = command
+                {
+                    let within = self.scenario.people.decides_within;
+                    let at = self.now + self.rng.between(1, within);
+                    let sender = (entry.episode.clone(), *ask);
+                    self.agenda.plan(at, Item::Judge(sender));
+                }
+            }
+        }
+    }
+
+    pub(super) fn judge(&mut self, sender: Sender) -> Result<(), Violation> {
+        let is_decided = self.rows.iter().any(|row| {
+            matches!(&row.signal, Signal::Decide { episode, ask, .. }
+                if (episode, ask) == (&sender.0, &sender.1))
+        });
+        let Some(effect) = self.oracle.proposal(&sender) else {
+            return Ok(());
+        };
+        if is_decided {
+            return Ok(());
+        }
+        let allow = self.platform.person_allows(&sender, &effect);
+        self.post(Signal::Decide {
+            episode: sender.0,
+            ask: sender.1,
+            allow,
+            by: "someone".into(),
+        })
+    }
+
+    /// Only a person can move the run: the owner lets go, or stays a little.
+    pub(super) fn let_go(&mut self) -> Result<(), Violation> {
+        let Some(host) = &self.host else {
+            return Ok(());
+        };
+        let Some(wait) = host.waiting.clone() else {
+            return Ok(());
+        };
+        if host.run.awaits_log() || host.journal.has_unsynced() {
+            self.agenda.plan(self.now + 1, Item::LetGo);
+            return Ok(());
+        }
+        match wait {
+            Wait::Outage(_) => self.release(Departure::Outage),
+            Wait::Approval if self.rng.chance(500) => self.release(Departure::AwaitingApproval),
+            Wait::Approval => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! A simulated model provider. It bills honestly, and never forgets what it billed.
+
+use std::collections::BTreeMap;
+
+use fathom_core::amounts::Amounts;
+use fathom_core::event::CallOutcome;
+use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::id::{AskId, EpisodeId, Epoch};
+use fathom_core::model::{
+    Ending, Exactness, Measured, ModelRole, Price, Reply, Request, Usage, UsageSource,
+};
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars};
+
+use super::rng::Rng;
+
+/// Tokens of a request beyond its words.
+const TEMPLATE_TOKENS: u64 = 4;
+
+/// How a provider behaves.
+#[derive(Clone, Debug)]
+pub(super) struct Manners {
+    pub(super) failures_permille: u64,
+    /// Whether every reply uses all that was reserved.
+    pub(super) is_greedy: bool,
+    /// Whether token counts are the model's own.
+    pub(super) exactness: Exactness,
+    pub(super) latency_max: u64,
+    pub(super) window_tokens: Option<u64>,
+    pub(super) price: Price,
+}
+
+/// Names one call on the wire. Owners are told apart, because a new one may use an attempt's number again.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CallId {
+    pub(super) epoch: Epoch,
+    pub(super) episode: EpisodeId,
+    pub(super) ask: AskId,
+    pub(super) attempt: u16,
+}
+
+/// The provider.
+pub(super) struct Provider {
+    pub(super) manners: Manners,
+    /// What each episode's calls cost in truth.
+    pub(super) billed: BTreeMap<EpisodeId, Amounts>,
+    /// What each call is answered with.
+    pub(super) answers: BTreeMap<CallId, CallOutcome>,
+    pub(super) sent: u64,
+    rng: Rng,
+}
+
+impl Provider {
+    pub(super) fn new(manners: Manners, rng: Rng) -> Self {
+        Self {
+            manners,
+            billed: BTreeMap::new(),
+            answers: BTreeMap::new(),
+            sent: 0,
+            rng,
+        }
+    }
+
+    pub(super) fn measure(&self, model: ModelRole, request: &Request) -> Measured {
+        let words = |text: &Text| text.as_str().len() as u64 / 4 + TEMPLATE_TOKENS;
+        let tokens: u64 = request.messages.iter().map(|m| words(&m.text)).sum();
+        let price = self.manners.price;
+        let cheaper = |Nanodollars(price)| Nanodollars(price / 4);
+        Measured {
+            input_tokens: tokens,
+            exactness: self.manners.exactness,
+            window_tokens: self.manners.window_tokens,
+            price: match model {
+                ModelRole::Main => price,
+                ModelRole::Sub => Price {
+                    input_per_million: cheaper(price.input_per_million),
+                    output_per_million: cheaper(price.output_per_million),
+                },
+            },
+        }
+    }
+
+    pub(super) fn latency(&mut self) -> u64 {
+        self.rng.between(1, self.manners.latency_max)
+    }
+
+    /// Takes a call and decides at once what it costs and how it ends, whoever is there to hear it.
+    pub(super) fn send(&mut self, id: CallId, model: ModelRole, request: &Request) -> CallOutcome {
+        self.sent += 1;
+        let measured = self.measure(model, request);
+        let cap = u64::from(request.output_tokens_max);
+        let output = if self.manners.is_greedy {
+            cap
+        } else {
+            self.rng.between(1.min(cap), cap)
+        };
+        let input = match self.manners.exactness {
+            Exactness::Exact => measured.input_tokens,
+            Exactness::UpperBound => {
+                let surprise = measured.input_tokens * self.rng.below(40) / 100;
+                measured.input_tokens * 7 / 10 + surprise
+            }
+        };
+        let usage = Usage {
+            input_tokens: input,
+            output_tokens: output,
+            source: UsageSource::Reported,
+        };
+        let fails = self.rng.chance(self.manners.failures_permille);
+        let outcome = if fails {
+            self.failure(usage)
+        } else {
+            self.reply(&id, request, usage, cap)
+        };
+        let bill = self.bill(&outcome, usage, &measured, cap);
+        let billed = self.billed.entry(id.episode.clone()).or_default();
+        *billed = billed.plus(bill);
+        self.answers.insert(id, outcome.clone());
+        outcome
+    }
+
+    fn reply(&mut self, id: &CallId, request: &Request, usage: Usage, cap: u64) -> CallOutcome {
+        let first = request.messages.first();
+        let prompt = first.map_or("", |message| message.text.as_str());
+        // No two replies are the same, so an answer in the wrong place is seen.
+        let said = format!("{} to {prompt} in {}", self.sent, id.episode);
+        CallOutcome::Replied(Reply {
+            text: Text::new(said),
+            ending: if usage.output_tokens == cap && self.rng.chance(500) {
+                Ending::Truncated
+            } else {
+                Ending::Complete
+            },
+            usage,
+            latency: Millis(1),
+        })
+    }
+
+    fn failure(&mut self, usage: Usage) -> CallOutcome {
+        use FailureKind as K;
+        let kind = self.rng.pick(&[
+            K::Timeout,
+            K::RateLimited,
+            K::Connection,
+            K::Server,
+            K::CircuitOpen,
+            K::Auth,
+            K::Rejected,
+            K::Refused,
+            K::Empty,
+            K::Truncated,
+            K::Malformed,
+            K::TooLarge,
+        ]);
+        let billing = match kind {
+            K::RateLimited | K::CircuitOpen | K::Auth | K::Rejected => Billing::Nothing,
+            K::Timeout | K::Malformed | K::Cancelled => Billing::Perhaps,
+            K::Connection => self.rng.pick(&[Billing::Nothing, Billing::Perhaps]),
+            K::Server => {
+                self.rng
+                    .pick(&[Billing::Nothing, Billing::Perhaps, Billing::Reported(usage)])
+            }
+            K::Refused | K::Empty | K::Truncated | K::TooLarge => Billing::Reported(usage),
+        };
+        let retry_after = (kind == K::RateLimited && self.rng.chance(300))
+            .then(|| Millis(self.rng.between(1, 2_000)));
+        CallOutcome::Failed(ModelFailure {
+            kind,
+            detail: Text::new(format!("failure {}", self.sent)),
+            billing,
+            retry_after,
+            partial: Text::default(),
+        })
+    }
+
+    /// What this really costs.
+    fn bill(
+        &mut self,
+        outcome: &CallOutcome,
+        usage: Usage,
+        measured: &Measured,
+        cap: u64,
+    ) -> Amounts {
+        let (input, output) = match outcome {
+            CallOutcome::Replied(reply) => (reply.usage.input_tokens, reply.usage.output_tokens),
+            CallOutcome::Failed(failure) => match failure.billing {
+                Billing::Nothing => return Amounts::ZERO,
+                Billing::Reported(usage) => (usage.input_tokens, usage.output_tokens),
+                // Perhaps all of it, and a greedy provider takes what it may.
+                Billing::Perhaps if self.manners.is_greedy || self.rng.chance(300) => {
+                    (usage.input_tokens.min(measured.input_tokens), cap)
+                }
+                Billing::Perhaps if self.rng.chance(500) => return Amounts::ZERO,
+                Billing::Perhaps => (
+                    usage.input_tokens.min(measured.input_tokens),
+                    self.rng.between(0, cap),
+                ),
+            },
+        };
+        Amounts {
+            tokens: input + output,
+            calls: 1,
+            money: measured.price.of(input, output),
+            ..Amounts::ZERO
+        }
+    }
+
+    /// The caller gave a call up. It was sent, so its bill stands; the answer changes.
+    pub(super) fn cancel(&mut self, id: &CallId) -> CallOutcome {
+        let outcome = CallOutcome::Failed(ModelFailure::sent(
+            FailureKind::Cancelled,
+            "given up by the caller",
+        ));
+        self.answers.insert(id.clone(), outcome.clone());
+        outcome
+    }
+
+    /// What `episode` and all below it cost in truth.
+    pub(super) fn bill_of(&self, episode: &EpisodeId) -> Amounts {
+        let tree = self.billed.iter().filter(|(id, _)| episode.covers(id));
+        tree.fold(Amounts::ZERO, |sum, (_, bill)| sum.plus(*bill))
+    }
+}

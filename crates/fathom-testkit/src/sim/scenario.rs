@@ -1,0 +1,340 @@
+//! Random scenarios: what is asked, of whom, and what goes wrong meanwhile.
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role, StopConditions};
+use fathom_core::effect::{EffectRequest, KillScope, Target};
+use fathom_core::event::{Origin, Started};
+use fathom_core::model::{Exactness, ModelRole, ModelSpec, Models, Price};
+use fathom_core::programs::direct;
+use fathom_core::recursion::{Class, Trigger};
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars};
+
+use super::rng::Rng;
+use super::{platform, provider};
+use crate::drill::{Child, Effect, Ending, Params};
+
+/// Types of children that a scenario's policy knows; one of them is not allowed.
+const CHILD_TYPES: [&str; 3] = ["drill", "critique", "publish"];
+const TOOLS: [&str; 3] = ["post", "mail", "forbidden"];
+const PLATFORMS: [&str; 2] = ["square", "letterbox"];
+
+/// What people do to a run from outside.
+#[derive(Clone, Debug)]
+pub(super) struct People {
+    /// When someone cancels it, if ever.
+    pub(super) cancels_after: Option<u64>,
+    /// When someone throws the kill switch, how far it reaches, and when it is lifted again.
+    pub(super) kill: Option<(u64, KillScope, Option<u64>)>,
+    /// When someone interrupts the process politely.
+    pub(super) interrupts_after: Option<u64>,
+    /// Longest time until a decision.
+    pub(super) decides_within: u64,
+}
+
+/// How the disk behaves.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DiskManners {
+    pub(super) capacity: usize,
+    pub(super) write_failures_permille: u64,
+    pub(super) sync_failures_permille: u64,
+    pub(super) read_failures_permille: u64,
+    /// Whether frames wait in the process until the next commit.
+    pub(super) is_buffered: bool,
+    /// Longest time until a commit.
+    pub(super) sync_within: u64,
+}
+
+/// Everything a seed stands for.
+#[derive(Clone, Debug)]
+pub(super) struct Scenario {
+    pub(super) started: Started,
+    pub(super) provider: provider::Manners,
+    pub(super) platform: platform::Manners,
+    pub(super) people: People,
+    pub(super) disk: DiskManners,
+    pub(super) crashes: u32,
+    pub(super) crash_spacing: u64,
+    /// Out of a thousand crashes, how many take the power away.
+    pub(super) power_permille: u64,
+    /// Out of a thousand, how many owners only seem dead and wake up later.
+    pub(super) hangs_permille: u64,
+    /// Out of a thousand events, how many find the clock changed.
+    pub(super) clock_jumps_permille: u64,
+}
+
+impl Scenario {
+    pub(super) fn draw(rng: &mut Rng) -> Self {
+        let is_small = rng.chance(300);
+        Self {
+            started: started(rng, is_small),
+            provider: provider_manners(rng),
+            platform: platform_manners(rng),
+            people: people(rng),
+            disk: disk(rng),
+            crashes: u32::try_from(rng.between(1, 9)).unwrap_or(1),
+            crash_spacing: rng.pick(&[10, 30, 80, 150, 300, 600]),
+            power_permille: rng.pick(&[0, 400, 800, 1000]),
+            hangs_permille: rng.pick(&[0, 0, 150]),
+            clock_jumps_permille: rng.pick(&[0, 0, 5, 30]),
+        }
+    }
+}
+
+fn provider_manners(rng: &mut Rng) -> provider::Manners {
+    provider::Manners {
+        failures_permille: rng.pick(&[0, 0, 50, 200, 500]),
+        is_greedy: rng.chance(400),
+        exactness: if rng.chance(850) {
+            Exactness::Exact
+        } else {
+            Exactness::UpperBound
+        },
+        latency_max: rng.pick(&[5, 50, 500]),
+        window_tokens: rng.pick(&[None, None, Some(4096), Some(60)]),
+        price: Price {
+            input_per_million: Nanodollars(rng.pick(&[0, 150_000_000, 3_000_000_000])),
+            output_per_million: Nanodollars(rng.pick(&[0, 600_000_000, 15_000_000_000])),
+        },
+    }
+}
+
+fn platform_manners(rng: &mut Rng) -> platform::Manners {
+    platform::Manners {
+        reconciles: rng.chance(600),
+        dedupes: rng.chance(300),
+        rejects_permille: rng.pick(&[0, 100]),
+        lost_responses_permille: rng.pick(&[0, 150]),
+        lost_requests_permille: rng.pick(&[0, 150]),
+        denies_permille: rng.pick(&[0, 100]),
+        asks_people_permille: rng.pick(&[0, 0, 400]),
+    }
+}
+
+fn people(rng: &mut Rng) -> People {
+    let kill = rng.chance(150).then(|| {
+        let at = rng.between(1, 800);
+        let scope = match rng.below(5) {
+            0 => KillScope::Global,
+            1 => KillScope::Tenant("tenant".into()),
+            2 => KillScope::Account("account".into()),
+            3 => KillScope::Action("say".into()),
+            _ => KillScope::Platform(rng.pick(&PLATFORMS).into()),
+        };
+        let lift = rng.chance(500).then(|| at + rng.between(1, 800));
+        (at, scope, lift)
+    });
+    People {
+        cancels_after: rng.chance(80).then(|| rng.between(1, 2_000)),
+        kill,
+        interrupts_after: rng.chance(120).then(|| rng.between(1, 1_500)),
+        decides_within: rng.pick(&[5, 500, 20_000]),
+    }
+}
+
+fn disk(rng: &mut Rng) -> DiskManners {
+    let is_failing = rng.chance(150);
+    let rarely = |rng: &mut Rng| {
+        if is_failing { rng.pick(&[0, 4, 20]) } else { 0 }
+    };
+    DiskManners {
+        capacity: if rng.chance(80) {
+            usize::try_from(rng.between(8_000, 120_000)).unwrap_or(usize::MAX)
+        } else {
+            usize::MAX
+        },
+        write_failures_permille: rarely(rng),
+        sync_failures_permille: rarely(rng),
+        read_failures_permille: rarely(rng),
+        is_buffered: rng.chance(500),
+        sync_within: rng.pick(&[1, 8, 60, 300]),
+    }
+}
+
+fn started(rng: &mut Rng, is_small: bool) -> Started {
+    let amounts = amounts(rng, is_small);
+    let contract = contract(rng, amounts.episodes);
+    let program = if rng.chance(100) {
+        let params = direct::Params {
+            stream: rng.chance(500),
+            output_tokens_max: 40,
+            output_tokens_min: 4,
+            review: rng.chance(500).then(|| direct::Review {
+                rubric: "be kind".into(),
+                revisions_max: 2,
+            }),
+            ..direct::Params::default()
+        };
+        params.spec()
+    } else {
+        let size = if is_small { 2 } else { rng.between(3, 5) };
+        drill(rng, 0, size).spec()
+    };
+    let model = ModelSpec::named("sim/model");
+    Started {
+        goal: Text::new("find out what breaks"),
+        role: Role::Orchestrator,
+        program,
+        contract,
+        budget: Budget {
+            amounts,
+            time: Millis(rng.pick(&[300, 3_000, 600_000, 600_000, 600_000, 600_000])),
+        },
+        depth: 0,
+        model: ModelRole::Main,
+        models: Models {
+            main: model.clone(),
+            sub: model,
+        },
+        origin: Origin::Asked,
+    }
+}
+
+fn amounts(rng: &mut Rng, is_small: bool) -> Amounts {
+    let calls = if is_small {
+        rng.between(1, 8)
+    } else {
+        rng.between(6, 80)
+    };
+    let tokens = match rng.below(3) {
+        0 => rng.between(30, 600),
+        1 => calls * rng.between(20, 80),
+        _ => 1_000_000,
+    };
+    Amounts {
+        tokens,
+        calls,
+        tools: rng.pick(&[0, 1, 4, 12]),
+        money: Nanodollars(match rng.below(3) {
+            0 => calls * rng.between(20_000, 400_000),
+            _ => u64::MAX / 4,
+        }),
+        episodes: rng.pick(&[1, 3, 12, 40]),
+    }
+}
+
+fn contract(rng: &mut Rng, episodes: u64) -> Contract {
+    Contract {
+        recursion: RecursionPolicy {
+            max_depth: rng.pick(&[0, 1, 2, 3, 3, 4]),
+            max_children: rng.pick(&[1, 6, 20]),
+            max_total_episodes: u32::try_from(episodes).unwrap_or(u32::MAX),
+            allowed_child_types: CHILD_TYPES.map(str::to_owned).to_vec(),
+            allowed_classes: vec![
+                Class::Retrieval,
+                Class::Critique,
+                Class::Repair,
+                Class::Verification,
+                Class::Work,
+            ],
+            stop_conditions: StopConditions {
+                no_delta_children_max: rng.pick(&[1, 2, 50, 50]),
+                same_error_max: rng.pick(&[1, 3, 50, 50]),
+            },
+            ..RecursionPolicy::default()
+        },
+        allowed_tools: vec!["post".into(), "mail".into()],
+        permission_mode: if rng.chance(850) {
+            PermissionMode::Act
+        } else {
+            PermissionMode::ReadOnly
+        },
+        ..Contract::default()
+    }
+}
+
+fn drill(rng: &mut Rng, depth: u32, size: u64) -> Params {
+    let rounds = rng.between(1, size);
+    let round = |rng: &mut Rng| u32::try_from(rng.below(rounds)).unwrap_or_default();
+    let children = if depth < 3 { rng.below(size + 1) } else { 0 };
+    let children = (0..children).map(|_| child(rng, depth, size, round));
+    let children = children.collect();
+    let effects = (0..rng.below(size)).map(|_| Effect {
+        round: round(rng),
+        request: effect(rng),
+    });
+    let effects = effects.collect();
+    Params {
+        prompt: format!("question {}", rng.below(1000)),
+        rounds: u32::try_from(rounds).unwrap_or(1),
+        calls: u32::try_from(rng.between(0, size)).unwrap_or(1),
+        output_tokens_max: rng.pick(&[1, 8, 40, 200]),
+        output_tokens_min: rng.pick(&[0, 1, 8]),
+        stream: rng.chance(200),
+        timeout: Millis(60_000),
+        waits_out_outages: rng.chance(300),
+        children,
+        effects,
+        cancels: rng.pick(&[0, 0, 1, 3]),
+        retries: rng.pick(&[0, 1, 5]),
+        summarises: rng.chance(100),
+        emits: rng.chance(400),
+        ending: rng.pick(&[
+            Ending::Finish,
+            Ending::Finish,
+            Ending::Finish,
+            Ending::Abrupt,
+            Ending::Fail,
+            Ending::Idle,
+        ]),
+    }
+}
+
+fn child(rng: &mut Rng, depth: u32, size: u64, round: impl Fn(&mut Rng) -> u32) -> Child {
+    let (class, trigger) = rng.pick(&[
+        (Class::Work, Trigger::TaskPacket),
+        (Class::Work, Trigger::OversizedInput),
+        (Class::Retrieval, Trigger::MissingCapsule),
+        (Class::Critique, Trigger::RubricFailed),
+        (Class::Repair, Trigger::InvalidPayload),
+        (Class::Verification, Trigger::EffectAttempted),
+        (Class::Critique, Trigger::TaskPacket),
+    ]);
+    let child_type = rng.pick(&[
+        "drill",
+        "drill",
+        "drill",
+        "critique",
+        "publish",
+        "unheard_of",
+    ]);
+    let at_least = Amounts {
+        tokens: rng.pick(&[0, 10]),
+        calls: rng.pick(&[0, 1]),
+        ..Amounts::ZERO
+    };
+    let at_most = if rng.chance(300) {
+        Amounts {
+            calls: rng.between(1, 6),
+            tokens: rng.between(20, 400),
+            ..Amounts::MAX
+        }
+    } else {
+        Amounts::MAX
+    };
+    Child {
+        round: round(rng),
+        child_type: child_type.to_owned(),
+        class,
+        trigger,
+        at_least,
+        at_most,
+        contract: None,
+        drill: drill(rng, depth + 1, (size - 1).max(1)),
+    }
+}
+
+fn effect(rng: &mut Rng) -> EffectRequest {
+    EffectRequest {
+        tool: rng.pick(&TOOLS).to_owned(),
+        target: Target {
+            tenant: "tenant".into(),
+            platform: rng.pick(&PLATFORMS).to_owned(),
+            account: "account".into(),
+            action: rng.pick(&["say", "pay"]).to_owned(),
+        },
+        // Few events, so that the same effect is wanted again from another place.
+        event: format!("event {}", rng.below(4)),
+        arguments: Text::new("{}"),
+    }
+}

@@ -1,0 +1,91 @@
+//! What must never happen, by name.
+
+use std::fmt;
+
+/// A rule that the simulated world checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Invariant {
+    /// What was acknowledged as durable is there after every crash.
+    AcknowledgedIsKept,
+    /// Every chain of the journal verifies from its first record to its last.
+    ChainVerifies,
+    /// Records are numbered without gaps and repeats.
+    Sequence,
+    /// Folding the journal again gives the commands that it holds.
+    RefoldAgrees,
+    /// An effect happens at most once, unless it was unknown and a person let it go again.
+    EffectOnce,
+    /// An effect is sent only after its intent is durable.
+    IntentFirst,
+    /// An effect is sent only after a recorded decision that allows it.
+    DecisionFirst,
+    /// What the kill switch covers is not sent.
+    KillSwitch,
+    /// What the provider bills is within the limit.
+    BillWithinLimit,
+    /// What the provider bills is covered by the books at every moment.
+    BooksCoverBill,
+    /// The books say what the journal says: own use, children's use, reservations and grants.
+    BooksAgree,
+    /// A child gets at most half of what is left.
+    HalfRule,
+    /// No reservation, grant or owed record is open when an episode finishes.
+    NothingOpenAtFinish,
+    /// A call goes out only under a lease that is durable.
+    LeaseFirst,
+    /// Tool calls stay within their limit.
+    ToolsWithinLimit,
+    /// Episodes stay within their limit.
+    EpisodesWithinLimit,
+    /// No new work once the time is up.
+    DeadlineHolds,
+    /// A reply that is durable is never asked for again.
+    NeverAskedAgain,
+    /// What is folded as a call's answer is that call's answer, once.
+    AnswersBelong,
+    /// Every refused ask, overrun and forfeit leaves its event.
+    NothingUnsaid,
+    /// What is shown (blocks, results) is durable.
+    ShownIsDurable,
+    /// The host is asked for one thing once at a time.
+    AskedOnce,
+    /// Something is always under way until the run is over or waits for a person.
+    Progress,
+}
+
+/// A rule that was broken, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which rule.
+    pub invariant: Invariant,
+    /// What was seen.
+    pub detail: String,
+}
+
+impl Violation {
+    pub(super) fn new(invariant: Invariant, detail: impl Into<String>) -> Self {
+        Self {
+            invariant,
+            detail: detail.into(),
+        }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.invariant, self.detail)
+    }
+}
+
+/// Fails with `invariant` unless `holds`.
+pub(super) fn ensure(
+    holds: bool,
+    invariant: Invariant,
+    detail: impl FnOnce() -> String,
+) -> Result<(), Violation> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Violation::new(invariant, detail()))
+    }
+}

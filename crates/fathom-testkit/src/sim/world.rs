@@ -1,0 +1,426 @@
+//! The simulated world: one run, its owners one after another, and everything around them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_core::command::Command;
+use fathom_core::effect::KillScope;
+use fathom_core::event::{Departure, EventKind};
+use fathom_core::id::{AskId, EpisodeId, RunId};
+use fathom_core::ledger::Accounts;
+use fathom_core::model::Exactness;
+use fathom_core::run::Run;
+use fathom_core::step::{Position, Step, Wait};
+use fathom_core::unit::{Millis, Timestamp};
+
+use super::Report;
+use super::agenda::{Agenda, Item, Moment};
+use super::audit::Audit;
+use super::boundary::Boundary;
+use super::bug::Bug;
+use super::coverage::Coverage;
+use super::disk::Disk;
+use super::journal::{Entered, Journal, Writer};
+use super::oracle::Oracle;
+use super::people::Row;
+use super::platform::Platform;
+use super::provider::{CallId, Provider};
+use super::rng::Rng;
+use super::scenario::Scenario;
+use super::violation::{Invariant, Violation, ensure};
+use crate::clock::FakeClock;
+
+/// Most things that may happen in one scenario: a world that never ends is stuck in its own way.
+const EVENTS_MAX: u64 = 60_000;
+
+/// One process that owns the run.
+pub(super) struct Host<L> {
+    pub(super) run: Run<L>,
+    pub(super) journal: Journal,
+    pub(super) audit: Audit,
+    /// Why nothing moves, when nothing does.
+    pub(super) waiting: Option<Wait>,
+    /// Calls it was asked to make, and where they are on the agenda.
+    pub(super) calls: BTreeMap<CallId, Option<Moment>>,
+    /// Steps it has not answered yet.
+    pub(super) unanswered: BTreeSet<(EpisodeId, AskId, &'static str)>,
+    /// Words from outside that it took in, and the record after which they are settled.
+    pub(super) taken: Vec<(usize, Position)>,
+}
+
+pub(super) struct World<L> {
+    pub(super) bug: Option<Bug>,
+    pub(super) scenario: Scenario,
+    pub(super) rng: Rng,
+    pub(super) run_id: RunId,
+    /// True time; the clock may show another.
+    pub(super) now: u64,
+    pub(super) clock: FakeClock,
+    pub(super) disk: Disk,
+    pub(super) provider: Provider,
+    pub(super) platform: Platform,
+    pub(super) boundary: Boundary,
+    pub(super) oracle: Oracle,
+    pub(super) coverage: Coverage,
+    pub(super) agenda: Agenda,
+    pub(super) host: Option<Host<L>>,
+    pub(super) zombie: Option<Host<L>>,
+    pub(super) rows: Vec<Row>,
+    pub(super) kills: Vec<KillScope>,
+    pub(super) is_over: bool,
+    events: u64,
+    trace: Option<Vec<String>>,
+}
+
+impl<L: Accounts> World<L> {
+    pub(super) fn new(seed: u64, bug: Option<Bug>, is_traced: bool) -> Self {
+        let mut rng = Rng::new(seed);
+        let scenario = Scenario::draw(&mut rng);
+        let manners = scenario.disk;
+        let mut disk = Disk::new(manners.capacity, rng.fork());
+        disk.write_failures_permille = manners.write_failures_permille;
+        disk.sync_failures_permille = manners.sync_failures_permille;
+        disk.read_failures_permille = manners.read_failures_permille;
+        disk.lies = bug == Some(Bug::SkippedFsync);
+        disk.unfenced = bug == Some(Bug::OwnerNotFenced);
+        let mut id = [0; 16];
+        id[..8].copy_from_slice(&seed.to_be_bytes());
+        Self {
+            bug,
+            run_id: RunId::from_bytes(id),
+            now: 0,
+            clock: FakeClock::default(),
+            disk,
+            provider: Provider::new(scenario.provider.clone(), rng.fork()),
+            platform: Platform::new(scenario.platform.clone(), rng.fork()),
+            boundary: Boundary::new(scenario.crashes, scenario.crash_spacing, rng.fork()),
+            oracle: Oracle::default(),
+            coverage: Coverage::default(),
+            agenda: Agenda::default(),
+            host: None,
+            zombie: None,
+            rows: Vec::new(),
+            kills: Vec::new(),
+            is_over: false,
+            events: 0,
+            trace: is_traced.then(Vec::new),
+            scenario,
+            rng,
+        }
+    }
+
+    pub(super) fn note(&mut self, line: impl FnOnce() -> String) {
+        let now = self.now;
+        if let Some(trace) = &mut self.trace {
+            trace.push(format!("{now:>8} {}", line()));
+        }
+    }
+
+    /// Lives through the scenario; what was noted is given back whatever came of it.
+    pub(super) fn live(mut self) -> (Result<Report, Violation>, Vec<String>) {
+        self.note(|| String::from("begin"));
+        let scenario = format!("{:?}", self.scenario);
+        self.note(|| scenario);
+        let outcome = self.go().and_then(|()| self.verify());
+        (outcome, self.trace.unwrap_or_default())
+    }
+
+    fn go(&mut self) -> Result<(), Violation> {
+        self.plan_people();
+        self.agenda.plan(0, Item::Restart);
+        while !self.is_over {
+            self.events += 1;
+            ensure(self.events < EVENTS_MAX, Invariant::Progress, || {
+                format!("not over after {EVENTS_MAX} events")
+            })?;
+            self.is_moving()?;
+            let Some((moment, item)) = self.agenda.next() else {
+                return Err(Violation::new(
+                    Invariant::Progress,
+                    "nothing is left to happen",
+                ));
+            };
+            self.pass_time(moment.0);
+            if self.host.is_some() && self.boundary.crosses() {
+                self.agenda.put_back(moment, item);
+            } else {
+                self.note(|| format!("{item:?}"));
+                self.happen(item)?;
+            }
+            if self.boundary.has_crashed() {
+                self.crash();
+            } else {
+                self.check()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_time(&mut self, at: u64) {
+        let passed = at.saturating_sub(self.now);
+        self.now = self.now.max(at);
+        self.clock.advance(Millis(passed));
+        if self.rng.chance(self.scenario.clock_jumps_permille) {
+            self.coverage.clock_jumps += 1;
+            let by = Millis(self.rng.pick(&[1, 500, 5_000, 3_600_000]));
+            if self.rng.chance(700) {
+                self.clock.put_back(by);
+            } else {
+                self.clock.advance(by);
+            }
+        }
+    }
+
+    /// Something must be under way, unless the run waits for a person or nobody owns it.
+    fn is_moving(&self) -> Result<(), Violation> {
+        let Some(host) = &self.host else {
+            return Ok(());
+        };
+        let works = self.agenda.has(Item::is_work);
+        match &host.waiting {
+            None => ensure(works, Invariant::Progress, || {
+                "nothing is under way, and nobody is waited for".into()
+            }),
+            Some(_) => {
+                let busy = |item: &Item| item.is_work() && !matches!(item, Item::Commit);
+                let busy = self.agenda.has(busy);
+                ensure(!busy, Invariant::Progress, || {
+                    "it says that it waits for a person while something is under way".into()
+                })
+            }
+        }
+    }
+
+    fn happen(&mut self, item: Item) -> Result<(), Violation> {
+        match item {
+            Item::Restart => self.restart(),
+            Item::Land => {
+                self.platform.land();
+                Ok(())
+            }
+            Item::Wake => self.wake(),
+            Item::Post(signal) => self.post(signal),
+            Item::Judge(sender) => self.judge(sender),
+            Item::Interrupt => self.release(Departure::Interrupted),
+            Item::Commit => self.commit(),
+            Item::LetGo => self.let_go(),
+            item => self.answer(item),
+        }
+    }
+
+    /// Gives the run something to work on and carries out what comes back, unless the process died meanwhile.
+    pub(super) fn drive(
+        &mut self,
+        work: impl FnOnce(&mut Run<L>, &mut Writer<'_>, Timestamp) -> Vec<Step>,
+    ) -> Result<(), Violation> {
+        let at = self.clock.now();
+        let Some(host) = &mut self.host else {
+            return Ok(());
+        };
+        let before = host.journal.tail.len();
+        let mut violation = None;
+        let mut writer = Writer {
+            journal: &mut host.journal,
+            disk: &mut self.disk,
+            audit: &mut host.audit,
+            boundary: &mut self.boundary,
+            violation: &mut violation,
+        };
+        let steps = work(&mut host.run, &mut writer, at);
+        host.waiting = steps.iter().find_map(|step| match step {
+            Step::Waiting(wait) => Some(wait.clone()),
+            _ => None,
+        });
+        self.observe(before)?;
+        if let Some(violation) = violation {
+            return Err(violation);
+        }
+        if self.boundary.has_crashed() {
+            return Ok(());
+        }
+        self.misreport(before)?;
+        self.plan_commit();
+        self.carry_out_all(steps)
+    }
+
+    /// Looks at the records that were just written.
+    fn observe(&mut self, before: usize) -> Result<(), Violation> {
+        let Some(host) = &self.host else {
+            return Ok(());
+        };
+        let epoch = host.journal.epoch();
+        let lines: Vec<String> = match self.trace {
+            Some(_) => host.journal.tail[before..].iter().map(line).collect(),
+            None => Vec::new(),
+        };
+        for entry in &host.journal.tail[before..] {
+            self.coverage.see(&entry.record);
+            let mut live = host.run.live();
+            let episode = live.find(|(id, _)| **id == entry.episode);
+            self.oracle
+                .look(entry, episode.map(|(_, episode)| episode))?;
+            if let EventKind::ModelReplied {
+                ask,
+                attempt,
+                outcome,
+                ..
+            } = &entry.record.event.kind
+            {
+                let id = CallId {
+                    epoch,
+                    episode: entry.episode.clone(),
+                    ask: *ask,
+                    attempt: *attempt,
+                };
+                let given = self.provider.answers.get(&id);
+                ensure(given == Some(outcome), Invariant::AnswersBelong, || {
+                    format!("{id:?} is answered with {outcome:?}, the provider said {given:?}")
+                })?;
+            }
+        }
+        for line in lines {
+            self.note(|| line);
+        }
+        Ok(())
+    }
+
+    /// Planted bugs of the host's: it says too early what only the disk can say.
+    fn misreport(&mut self, before: usize) -> Result<(), Violation> {
+        let Some(host) = &mut self.host else {
+            return Ok(());
+        };
+        match self.bug {
+            Some(Bug::EffectBeforeIntent) if host.run.awaits_log() => {
+                let new = &host.journal.tail[before..];
+                let mut commands = new.iter().flat_map(|entry| &entry.record.commands);
+                let has_intent = commands.any(|command| matches!(command, Command::Attempt { .. }));
+                if has_intent {
+                    let steps = host.run.durable(host.journal.position());
+                    return self.carry_out_all(steps);
+                }
+                Ok(())
+            }
+            Some(Bug::AnswerBeforeDurable) => match host.run.result().cloned() {
+                Some(result) => self.oracle.show_result(&result),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    fn plan_commit(&mut self) {
+        let unsynced = self.host.as_ref().is_some_and(|h| h.journal.has_unsynced());
+        if unsynced && !self.agenda.has(|item| matches!(item, Item::Commit)) {
+            let at = self.now + self.rng.between(1, self.scenario.disk.sync_within);
+            self.agenda.plan(at, Item::Commit);
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), Violation> {
+        let Some(host) = &mut self.host else {
+            return Ok(());
+        };
+        let entries = match host.journal.commit(&mut self.disk) {
+            Ok(entries) => entries,
+            Err(why) => {
+                self.stop(why);
+                return Ok(());
+            }
+        };
+        if self.boundary.crosses() {
+            return Ok(());
+        }
+        let position = host.journal.position();
+        let taken = std::mem::take(&mut host.taken);
+        for (row, at) in taken {
+            if at <= position {
+                self.rows[row].is_settled = true;
+            } else {
+                host.taken.push((row, at));
+            }
+        }
+        for entry in &entries {
+            self.oracle.acknowledge(entry);
+        }
+        if self.bug == Some(Bug::WakeUpLost) && self.rng.chance(100) {
+            return Ok(());
+        }
+        let steps = host.run.durable(position);
+        self.ask_people(&entries);
+        self.carry_out_all(steps)
+    }
+
+    /// Everything that must hold between two events.
+    fn check(&self) -> Result<(), Violation> {
+        if let Some(twice) = self.platform.done_too_often() {
+            return Err(Violation::new(Invariant::EffectOnce, twice));
+        }
+        let Some(host) = &self.host else {
+            return Ok(());
+        };
+        for (id, episode) in host.run.live() {
+            host.audit.agrees(id, episode.accounts())?;
+        }
+        self.check_bill(host)
+    }
+
+    fn check_bill(&self, host: &Host<L>) -> Result<(), Violation> {
+        let limit = self.scenario.started.budget.amounts;
+        ensure(
+            self.platform.attempts <= limit.tools,
+            Invariant::ToolsWithinLimit,
+            || format!("{} of {}", self.platform.attempts, limit.tools),
+        )?;
+        let episodes = host.run.episodes() as u64;
+        ensure(
+            episodes <= limit.episodes,
+            Invariant::EpisodesWithinLimit,
+            || format!("{episodes} of {}", limit.episodes),
+        )?;
+        if self.scenario.provider.exactness != Exactness::Exact {
+            return Ok(());
+        }
+        let total = self.provider.bill_of(&EpisodeId::root());
+        let over = total.exceeds(&limit);
+        ensure(over.is_none(), Invariant::BillWithinLimit, || {
+            format!("{total:?} billed of {limit:?}")
+        })?;
+        for (id, books) in &host.audit.books {
+            let covered = match &books.result {
+                Some(result) => result.budget.spent,
+                None => books.limit.minus(books.left()),
+            };
+            let bill = self.provider.bill_of(id);
+            let over = bill.exceeds(&covered);
+            ensure(over.is_none(), Invariant::BooksCoverBill, || {
+                format!("{id} is billed {bill:?}, its books cover {covered:?}")
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A record in a line, for those who read traces.
+fn line(entry: &Entered) -> String {
+    let commands: Vec<String> = entry
+        .record
+        .commands
+        .iter()
+        .map(|command| {
+            let mut text = format!("{command:?}");
+            if let Some((at, _)) = text.char_indices().nth(160) {
+                text.truncate(at);
+            }
+            text
+        })
+        .collect();
+    let mut event = format!("{:?}", entry.record.event.kind);
+    if let Some((at, _)) = event.char_indices().nth(200) {
+        event.truncate(at);
+    }
+    format!(
+        "  {} {} {event} -> {}",
+        entry.episode,
+        entry.record.seq,
+        commands.join(" | ")
+    )
+}
