@@ -39,7 +39,7 @@ soak: nextest ## Run the crash tests and the simulator for much longer
 
 .PHONY: bench
 bench: ## Run the benchmarks
-	cargo xtask bench
+	cargo bench -p fathom-cli --bench figures
 
 .PHONY: verify
 verify: ## Check everything that a change must pass: format, lints, tidy, conformance, tests, docs

@@ -11,7 +11,7 @@ use fathom_core::ledger::Ledger;
 use fathom_core::model::{Exactness, Measured, ModelRole, Price, Request};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::run::Run;
-use fathom_core::step::{Position, Step, Wait};
+use fathom_core::step::{Step, Wait};
 use fathom_core::stop::Refusal;
 use fathom_core::unit::Timestamp;
 use fathom_models::{Limiter, Model};
@@ -145,7 +145,7 @@ impl Driver {
                         Durability::Upto(upto) => *upto,
                         Durability::Failed { reason, .. } => return Err(reason.clone().into()),
                     };
-                    steps.extend(self.run.durable(Position(upto.0)));
+                    steps.extend(self.run.durable(upto));
                 }
                 () = self.interrupt.notified() => return Ok(RunEnd::Interrupted),
                 Some(input) = self.inbox.recv() => {
@@ -367,8 +367,7 @@ impl Driver {
         if let Some(failure) = &self.recorder.failure {
             return Err(failure.clone().into());
         }
-        let last = fathom_store::Position(self.recorder.last.0);
-        self.recorder.log().durable(last).await?;
+        self.recorder.log().durable(self.recorder.last).await?;
         Ok(end)
     }
 }

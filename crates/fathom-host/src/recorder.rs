@@ -65,7 +65,7 @@ impl Recorder {
         entry.settles = std::mem::take(&mut self.settles);
         let hash = entry.hash;
         let position = self.log.append(entry)?;
-        Ok((Position(position.0), hash))
+        Ok((position, hash))
     }
 }
 

@@ -30,6 +30,12 @@ pub enum StoreError {
         /// What the database said.
         source: DatabaseCause,
     },
+    /// The journal's file cannot be read or written.
+    #[error("the journal's file cannot be read or written")]
+    Unusable {
+        /// What the database said.
+        source: DatabaseCause,
+    },
     /// There is no room for what was to be written.
     #[error("no space left for the journal")]
     DiskFull,
@@ -188,6 +194,7 @@ impl StoreError {
             Self::ExposedKey { .. } => "F0219",
             Self::DamagedKey { .. } => "F0220",
             Self::NoRandomness => "F0221",
+            Self::Unusable { .. } => "F0222",
         }
     }
 
@@ -202,6 +209,10 @@ impl StoreError {
             }
             Self::Database { .. } => {
                 "run `fathom verify`; nothing that was acknowledged is lost".to_owned()
+            }
+            Self::Unusable { .. } => {
+                "check the disk, and that the home is yours to write and no network folder"
+                    .to_owned()
             }
             Self::DiskFull => {
                 "free some space, then `fathom resume`; what was acknowledged is stored".to_owned()
@@ -264,6 +275,15 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::DiskFull,
+            Some(
+                ErrorCode::SystemIoFailure
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::FileLockingProtocolFailed,
+            ) => Self::Unusable {
+                source: DatabaseCause(Arc::new(error)),
+            },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Self::damaged(error.to_string())
@@ -280,3 +300,7 @@ impl From<rusqlite::Error> for StoreError {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

@@ -7,15 +7,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 
 use fathom_core::id::{Epoch, RunId};
+use fathom_core::step::Position;
 use tokio::sync::watch;
 
 use crate::entry::Entry;
 use crate::error::StoreError;
-
-/// Where an entry stands in a journal's queue. Grows with each append of the process, in the order in which
-/// entries reach the disk. Zero stands before the first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position(pub u64);
 
 /// How much of a run is on the disk.
 #[derive(Clone, Debug)]
@@ -208,7 +204,8 @@ impl RunLog {
         self.state.epoch
     }
 
-    /// Queues an entry and returns at once, unless the queue is full. Entries become durable in this order.
+    /// Queues an entry and returns at once, unless the queue is full. Positions grow with each append to the
+    /// journal, whatever the run, and entries become durable in this order.
     pub fn append(&self, entry: Entry) -> Result<Position, StoreError> {
         if let Some(reason) = self.state.failure() {
             return Err(reason);

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::event::Signal;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
+use fathom_core::step::Position;
 
 use crate::entry::Entry;
 use crate::error::StoreError;
 use crate::journal::{Cursor, Journal, Stored};
-use crate::log::{LogSink, LogState, Position, RunLog, Ticket};
+use crate::log::{LogSink, LogState, RunLog, Ticket};
 use crate::registry::{Claim, ClaimOutcome, Override, OverrideOutcome};
 use crate::runs::{Delta, NewRun, RunFilter, RunInfo, RunQuery, RunState, id_digits};
 use crate::signals::{KillOrder, Lifted, PostedSignal, SignalId};

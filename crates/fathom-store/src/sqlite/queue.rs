@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
+use fathom_core::step::Position;
 use rusqlite::Connection;
 
 use crate::entry::Entry;
 use crate::error::StoreError;
-use crate::log::{LogSink, LogState, Position, Ticket};
+use crate::log::{LogSink, LogState, Ticket};
 
 /// Most pieces of work that wait.
 const QUEUED_MAX: usize = 4096;
