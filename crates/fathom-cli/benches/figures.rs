@@ -37,7 +37,11 @@ fn main() {
         .enable_all()
         .build()
         .unwrap();
-    println!("fathom {} on {} cores\n", env!("CARGO_PKG_VERSION"), thread::available_parallelism().unwrap());
+    println!(
+        "fathom {} on {} cores\n",
+        env!("CARGO_PKG_VERSION"),
+        thread::available_parallelism().unwrap()
+    );
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     bare_fsync(dir.path());
     for producers in [1, 16, 100] {
@@ -75,7 +79,11 @@ fn bare_fsync(dir: &Path) {
             begin.elapsed()
         })
         .collect();
-    row("bare fsync of 512 bytes, median", &format!("{:.2?}", median(&mut times)), "");
+    row(
+        "bare fsync of 512 bytes, median",
+        &format!("{:.2?}", median(&mut times)),
+        "",
+    );
 }
 
 fn durable_events(dir: &Path, producers: u8) {
@@ -96,7 +104,11 @@ fn durable_events(dir: &Path, producers: u8) {
     let rate = times.len() as f64 / begin.elapsed().as_secs_f64();
     let wanted = if producers == 16 { "≥ 10,000/s" } else { "" };
     let seen = format!("{rate:.0}/s, p50 {:.2?}", median(&mut times));
-    row(&format!("durable events, {producers} producers, each waits for its own"), &seen, wanted);
+    row(
+        &format!("durable events, {producers} producers, each waits for its own"),
+        &seen,
+        wanted,
+    );
 }
 
 fn produce(journal: &dyn Journal, producer: u8, until: Instant) -> Vec<Duration> {
@@ -188,7 +200,10 @@ async fn drill(host: &Runtime, server: &ModelServer, params: &Params) -> Duratio
         .unwrap();
     match handle.end().await {
         RunEnd::Finished(result) => {
-            assert_eq!(result.budget.spent.calls, u64::from(params.rounds * params.calls));
+            assert_eq!(
+                result.budget.spent.calls,
+                u64::from(params.rounds * params.calls)
+            );
         }
         other => panic!("the drill came back as {other:?}"),
     }
@@ -197,7 +212,7 @@ async fn drill(host: &Runtime, server: &ModelServer, params: &Params) -> Duratio
 
 async fn sequential_calls(home: &Path) {
     let server = server(Duration::ZERO).await;
-    let model = fathom_models::connect(&models(&server).main, |_| None).unwrap();
+    let model = fathom_models::connect(&models(&server).main, |_| None::<String>).unwrap();
     let request = Request {
         messages: vec![Message::new(Speaker::User, "Say something.")],
         output_tokens_max: 64,
@@ -213,32 +228,63 @@ async fn sequential_calls(home: &Path) {
         bare.push(begin.elapsed());
     }
     let host = drill_host(home);
-    let warm = Params { rounds: 50, ..Params::default() };
+    let warm = Params {
+        rounds: 50,
+        ..Params::default()
+    };
     drill(&host, &server, &warm).await;
-    let params = Params { rounds: 1_000, ..Params::default() };
+    let params = Params {
+        rounds: 1_000,
+        ..Params::default()
+    };
     let each = drill(&host, &server, &params).await / 1_000;
     let bare = median(&mut bare);
-    row("a bare call against a 0 ms server, median", &format!("{bare:.2?}"), "");
-    row("a sequential call, journalled, against the same", &format!("{each:.2?}"), "");
-    row("  overhead per sequential call", &format!("{:.2?}", each.saturating_sub(bare)), "≤ 0.3 ms");
+    row(
+        "a bare call against a 0 ms server, median",
+        &format!("{bare:.2?}"),
+        "",
+    );
+    row(
+        "a sequential call, journalled, against the same",
+        &format!("{each:.2?}"),
+        "",
+    );
+    row(
+        "  overhead per sequential call",
+        &format!("{:.2?}", each.saturating_sub(bare)),
+        "≤ 0.3 ms",
+    );
 }
 
 async fn parallel_calls(home: &Path) {
     let server = server(Duration::from_millis(50)).await;
     let host = drill_host(home);
-    let params = Params { calls: 1_000, ..Params::default() };
+    let params = Params {
+        calls: 1_000,
+        ..Params::default()
+    };
     let warm = drill(&host, &server, &params).await;
     let took = drill(&host, &server, &params).await;
     let what = format!("1,000 parallel calls at 50 ms, width {WIDTH}, cold / warm");
     row(&what, &format!("{warm:.2?} / {took:.2?}"), "≤ 0.6 s");
     row("  most in flight", &server.most_in_flight().to_string(), "");
     let resident = resident_kib("self") / 1024;
-    row("  resident, host and server in one process", &format!("{resident} MiB"), "");
+    row(
+        "  resident, host and server in one process",
+        &format!("{resident} MiB"),
+        "",
+    );
 }
 
 fn ask(home: &Path, server: &ModelServer) -> Child {
     Command::new(env!("CARGO_BIN_EXE_fathom"))
-        .args(["ask", "Why is the sky blue?", "--model", "openai/bench", "--json"])
+        .args([
+            "ask",
+            "Why is the sky blue?",
+            "--model",
+            "openai/bench",
+            "--json",
+        ])
         .args(["--base-url", &server.openai_url(), "--home"])
         .arg(home)
         .stdin(Stdio::null())
@@ -255,21 +301,31 @@ async fn first_request(home: &Path) {
         witness: Some(Box::new(move |_| seen.lock().unwrap().push(Instant::now()))),
         ..Setup::default()
     };
-    let server = ModelServer::with(|_: &Seen| Behaviour::reply("fine"), setup).await.unwrap();
+    let server = ModelServer::with(|_: &Seen| Behaviour::reply("fine"), setup)
+        .await
+        .unwrap();
     let mut times = Vec::new();
     for _ in 0..20 {
         let begin = Instant::now();
         let mut child = ask(home, &server);
-        tokio::task::spawn_blocking(move || child.wait().unwrap()).await.unwrap();
+        tokio::task::spawn_blocking(move || child.wait().unwrap())
+            .await
+            .unwrap();
         let arrival = arrivals.lock().unwrap().pop().unwrap();
         times.push(arrival - begin);
     }
-    let seen = format!("p50 {:.1?}, p95 {:.1?}", median(&mut times), percentile(&mut times, 95));
+    let seen = format!(
+        "p50 {:.1?}, p95 {:.1?}",
+        median(&mut times),
+        percentile(&mut times, 95)
+    );
     row("`fathom ask`: start to first request", &seen, "≤ 50 ms");
 }
 
 async fn cancel_from_outside(home: &Path) {
-    let server = ModelServer::start(|_: &Seen| Behaviour::stall()).await.unwrap();
+    let server = ModelServer::start(|_: &Seen| Behaviour::stall())
+        .await
+        .unwrap();
     let mut times = Vec::new();
     let mut resident = 0;
     for round in 1..=5 {
@@ -280,15 +336,28 @@ async fn cancel_from_outside(home: &Path) {
         let run = host.runs(1).unwrap()[0].run;
         let begin = Instant::now();
         assert!(host.cancel(run).unwrap().is_none(), "the run has an owner");
-        tokio::task::spawn_blocking(move || asking.wait().unwrap()).await.unwrap();
+        tokio::task::spawn_blocking(move || asking.wait().unwrap())
+            .await
+            .unwrap();
         times.push(begin.elapsed());
     }
-    row("cancel from another process to the end of the run", &format!("{:.1?}", percentile(&mut times, 100)), "≤ 200 ms");
-    row("`fathom ask` waiting for its reply, resident", &format!("{:.1} MiB", resident as f64 / 1024.0), "");
+    row(
+        "cancel from another process to the end of the run",
+        &format!("{:.1?}", percentile(&mut times, 100)),
+        "≤ 200 ms",
+    );
+    row(
+        "`fathom ask` waiting for its reply, resident",
+        &format!("{:.1} MiB", resident as f64 / 1024.0),
+        "",
+    );
 }
 
 fn resident_kib(process: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS:"))
+        .unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }

@@ -62,6 +62,12 @@ pub(crate) enum Pending {
         attempt: Try,
         reserved: Amounts,
     },
+    /// A call that may be on the wire and that nobody wants any more.
+    GivenUp {
+        measured: Measured,
+        attempt: Try,
+        reserved: Amounts,
+    },
     /// A call that nobody could answer; it waits until the run is resumed.
     Stalled {
         ask: ModelAsk,
@@ -94,7 +100,7 @@ impl Pending {
     /// Whether its end may free budget for asks that wait.
     pub(crate) const fn is_in_flight(&self) -> bool {
         match self {
-            Self::Calling { .. } | Self::Child { .. } => true,
+            Self::Calling { .. } | Self::GivenUp { .. } | Self::Child { .. } => true,
             Self::Effect { state, .. } => !matches!(state, EffectState::Queued),
             Self::Measuring(_)
             | Self::HeldCall { .. }

@@ -89,6 +89,15 @@ fn write(body: &impl serde::Serialize) -> Result<Vec<u8>, ModelFailure> {
     })
 }
 
+/// A JSON object, the least that every wire format has in common.
+fn object(body: &[u8]) -> Result<Value, Fault> {
+    let value: Result<Value, _> = serde_json::from_slice(body);
+    value
+        .ok()
+        .filter(Value::is_object)
+        .ok_or(Fault::Unexpected("expected a JSON object"))
+}
+
 /// A number of tokens, if it is one.
 fn count(value: &Value) -> Option<u64> {
     value.as_u64()

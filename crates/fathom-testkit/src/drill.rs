@@ -3,164 +3,33 @@
 //! A drill works in rounds. In each it asks for its model calls, the children and the effects of that round all at
 //! once, and goes on when every one of them is answered. Simulator, host tests and benches share it.
 
+mod params;
+
 use std::collections::BTreeMap;
 
-use fathom_core::amounts::{Amounts, Dimension};
+use fathom_core::amounts::Dimension;
 use fathom_core::command::Block;
-use fathom_core::contract::{ChildType, Contract, Role};
+use fathom_core::contract::Role;
 use fathom_core::effect::{EffectOutcome, EffectRequest};
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::AskId;
-use fathom_core::model::{Delivery, Message, Request, Speaker};
+use fathom_core::model::{Message, Request, Speaker};
 use fathom_core::outcome::{
     Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip,
 };
 use fathom_core::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, Programs, View};
 use fathom_core::programs::BuiltIn;
-use fathom_core::recursion::{Class, SpawnRequest, Trigger};
+use fathom_core::recursion::SpawnRequest;
 use fathom_core::stop::{ErrorClass, Refusal, StopReason};
 use fathom_core::text::Text;
-use fathom_core::unit::Millis;
-use serde::{Deserialize, Serialize};
+
+pub use params::{Child, Effect, Ending, Params};
 
 /// The program's name.
 pub const NAME: &str = "drill";
 
 /// The channel on which a drill reports its rounds.
 pub const CHANNEL: &str = "drill";
-
-/// How a drill ends when its rounds are over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ending {
-    /// With a result.
-    #[default]
-    Finish,
-    /// With a result, and in the same breath it asks for a child and a call that nobody waits for.
-    Abrupt,
-    /// It says that it failed.
-    Fail,
-    /// It asks for nothing more and never finishes; the governor notices.
-    Idle,
-}
-
-/// What a drill does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Params {
-    /// What the models are asked; each call adds its place.
-    pub prompt: String,
-    /// Rounds, one after another.
-    pub rounds: u32,
-    /// Model calls in each round, all at once.
-    pub calls: u32,
-    /// Output cap of a call.
-    pub output_tokens_max: u32,
-    /// Output cap below which a call is of no use.
-    pub output_tokens_min: u32,
-    /// Whether replies are streamed.
-    pub stream: bool,
-    /// Longest time of one attempt.
-    pub timeout: Millis,
-    /// Whether it waits for a person when a model cannot be reached.
-    pub waits_out_outages: bool,
-    /// Children, each in its round.
-    pub children: Vec<Child>,
-    /// Effects, each in its round.
-    pub effects: Vec<Effect>,
-    /// How many open calls of a round it gives up when the first of them is answered.
-    pub cancels: u32,
-    /// How many asks that failed or were refused it makes again.
-    pub retries: u32,
-    /// Whether it has a text shortened in each round.
-    pub summarises: bool,
-    /// Whether it shows a block in each round.
-    pub emits: bool,
-    /// How it ends.
-    pub ending: Ending,
-}
-
-impl Default for Params {
-    fn default() -> Self {
-        Self {
-            prompt: "Say something.".into(),
-            rounds: 1,
-            calls: 1,
-            output_tokens_max: 64,
-            output_tokens_min: 1,
-            stream: false,
-            timeout: Millis(60_000),
-            waits_out_outages: false,
-            children: Vec::new(),
-            effects: Vec::new(),
-            cancels: 0,
-            retries: 0,
-            summarises: false,
-            emits: false,
-            ending: Ending::Finish,
-        }
-    }
-}
-
-impl Params {
-    /// The specification of a drill with these parameters.
-    pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
-    }
-}
-
-/// A child that a drill spawns.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Child {
-    /// In which round, counted from zero. Those of one round are asked for together.
-    pub round: u32,
-    /// What kind of episode.
-    pub child_type: ChildType,
-    /// What for.
-    pub class: Class,
-    /// Why.
-    pub trigger: Trigger,
-    /// The least it needs.
-    pub at_least: Amounts,
-    /// The most it may cost.
-    pub at_most: Amounts,
-    /// What it may do; as much as its parent when nothing is said.
-    pub contract: Option<Contract>,
-    /// What it does.
-    pub drill: Params,
-}
-
-impl Default for Child {
-    fn default() -> Self {
-        Self {
-            round: 0,
-            child_type: CHANNEL.to_owned(),
-            class: Class::Work,
-            trigger: Trigger::TaskPacket,
-            at_least: Amounts::ZERO,
-            at_most: Amounts::MAX,
-            contract: None,
-            drill: Params::default(),
-        }
-    }
-}
-
-/// An effect that a drill wants.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Effect {
-    /// In which round, counted from zero.
-    #[serde(default)]
-    pub round: u32,
-    /// What.
-    pub request: EffectRequest,
-}
 
 /// An ask that is not answered yet.
 #[derive(Clone, Debug)]
@@ -236,11 +105,7 @@ impl Drill {
                 output_tokens_max: self.params.output_tokens_max,
                 temperature_milli: None,
                 schema: None,
-                delivery: if self.params.stream {
-                    Delivery::Streamed
-                } else {
-                    Delivery::Whole
-                },
+                delivery: self.params.delivery,
                 timeout: self.params.timeout,
             },
             output_tokens_min: self.params.output_tokens_min,
@@ -411,11 +276,16 @@ impl Drill {
     fn on_refused(&mut self, what: Open, reason: &Refusal, asks: &mut Asks, view: &View<'_>) {
         self.refused.push(reason.to_string());
         match reason {
-            // What is refused for good is not asked for again.
-            Refusal::Budget { .. }
-            | Refusal::Closing { .. }
-            | Refusal::Window { .. }
-            | Refusal::Stopping => self.round = self.params.rounds,
+            // What is refused for good is not asked for again, and nothing more can be had.
+            Refusal::Closing { .. } | Refusal::Window { .. } | Refusal::Stopping => {
+                self.round = self.params.rounds;
+            }
+            Refusal::Budget { dimension } => match dimension {
+                Dimension::Tools | Dimension::Episodes => self.failures += 1,
+                Dimension::Tokens | Dimension::Calls | Dimension::Money | Dimension::Time => {
+                    self.round = self.params.rounds;
+                }
+            },
             _ => self.failed(what, asks, view),
         }
     }

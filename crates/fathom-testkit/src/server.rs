@@ -1,4 +1,4 @@
-//! A model server with scripted behaviour: OpenAI chat completions, Anthropic messages and Ollama chat over real HTTP.
+//! A model server with scripted behaviour: `OpenAI` chat completions, Anthropic messages and Ollama chat over real HTTP.
 //!
 //! It writes its own bytes to the socket, so that it can also break every rule: reset, stall, cut and lie.
 
@@ -80,7 +80,7 @@ impl ModelServer {
         self.address
     }
 
-    /// Base URL as an OpenAI client takes it.
+    /// Base URL as an `OpenAI` client takes it.
     pub fn openai_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -98,6 +98,11 @@ impl ModelServer {
     /// The most requests that were being answered at once.
     pub fn most_in_flight(&self) -> usize {
         self.flight.most()
+    }
+
+    /// How many connections clients have made.
+    pub fn connections(&self) -> usize {
+        self.flight.connections()
     }
 
     /// Waits until the log is as wished.
@@ -124,6 +129,7 @@ async fn accept(listener: TcpListener, flight: Arc<Flight>, behave: Arc<dyn Beha
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
+                flight.connected();
                 let (flight, behave) = (Arc::clone(&flight), Arc::clone(&behave));
                 connections.spawn(connection::serve(stream, flight, behave));
             }

@@ -77,7 +77,11 @@ async fn x04_a_second_process_never_touches_a_live_run_and_cancel_reaches_it() {
 
     let host = Runtime::open(Options::new(dir.path().to_owned(), |_| None)).expect("it opens");
     let runs = host.runs(10).expect("the list can be read");
-    let live = runs.iter().find(|info| !info.state.is_finished()).expect("one is live").run;
+    let live = runs
+        .iter()
+        .find(|info| !info.state.is_finished())
+        .expect("one is live")
+        .run;
     assert!(host.is_owned(live));
     let resumed = output(fathom(dir.path(), &server, &["resume", &live.to_string()])).await;
     assert_eq!(json(&resumed)["error"]["code"], "F0403");
@@ -85,10 +89,18 @@ async fn x04_a_second_process_never_touches_a_live_run_and_cancel_reaches_it() {
     let cancelled = output(fathom(dir.path(), &server, &["cancel", &live.to_string()])).await;
     assert!(cancelled.status.code().is_some());
     let ended = output(waiting).await;
-    assert_eq!(ended.status.code(), Some(4), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert_eq!(
+        ended.status.code(),
+        Some(4),
+        "{}",
+        String::from_utf8_lossy(&ended.stderr)
+    );
     let result = json(&ended);
     assert_eq!(result["status"], "failed");
-    assert!(result["stop_reason"].to_string().contains("cancelled"), "{result}");
+    assert!(
+        result["stop_reason"].to_string().contains("cancelled"),
+        "{result}"
+    );
     assert_eq!(server.log().len(), 2, "a cancelled run called again");
 }
 

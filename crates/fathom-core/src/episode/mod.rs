@@ -1,5 +1,6 @@
 //! An episode: a program under its governor, folded over events.
 
+mod calls;
 mod effects;
 mod ending;
 mod resuming;
@@ -12,16 +13,15 @@ use crate::command::{Awaited, Command};
 use crate::contract::cap;
 use crate::effect::{EffectState, KillScope};
 use crate::event::{CallOutcome, Event, EventKind, Signal, Started};
-use crate::failure::{Billing, FailureKind, ModelFailure};
+use crate::failure::{Billing, ModelFailure};
 use crate::governor::Governor;
 use crate::id::{AskId, EpisodeId, Seq};
 use crate::ledger::{Accounts, Ledger, closing};
 use crate::model::{Measured, Reply};
 use crate::outcome::{BudgetUse, EpisodeResult, Status, Verdict};
 use crate::pending::{Pending, Try};
-use crate::program::{Ask, Input, OnOutage, Program, Programs, View};
+use crate::program::{Ask, Input, Program, Programs, View};
 use crate::recursion::Class;
-use crate::retry;
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::unit::Timestamp;
 
@@ -137,6 +137,12 @@ impl<L: Accounts> Episode<L> {
         self.waits_only_for(|p| p.waits_for_person() || matches!(p, Pending::Child { .. }))
     }
 
+    /// Whether a call waits for someone who mends what lies between us and the model.
+    pub fn is_stalled(&self) -> bool {
+        let mut pending = self.governor.pending.values();
+        pending.any(|pending| matches!(pending, Pending::Stalled { .. }))
+    }
+
     fn waits_only_for(&self, awaited: impl Fn(&Pending) -> bool) -> bool {
         let pending = &self.governor.pending;
         pending.values().any(&awaited) && pending.values().all(|p| awaited(p) || p.is_held())
@@ -155,7 +161,7 @@ impl<L: Accounts> Episode<L> {
                 self.governor
                     .reported(|report| matches!(report, Command::ReportForfeit { .. }));
             }
-            EventKind::Resumed => self.resume(out),
+            EventKind::Resumed => self.resume(at, out),
             EventKind::Released { .. } => {
                 self.governor.clock.pause(true);
                 self.released = true;
@@ -169,7 +175,7 @@ impl<L: Accounts> Episode<L> {
                 }
             }
             EventKind::ModelDelta { ask, attempt, text } => {
-                if self.is_calling(*ask, *attempt) {
+                if self.is_on_the_wire(*ask, *attempt) {
                     let (ask, attempt) = (*ask, *attempt);
                     self.tell(Input::Delta { ask, attempt, text }, at, out);
                 }
@@ -180,7 +186,7 @@ impl<L: Accounts> Episode<L> {
                 outcome,
                 jitter,
             } => {
-                if self.is_calling(*ask, *attempt) {
+                if self.is_on_the_wire(*ask, *attempt) {
                     self.on_replied(*ask, outcome, *jitter, at, out);
                 }
             }
@@ -242,75 +248,6 @@ impl<L: Accounts> Episode<L> {
         if let Some(Ask::Finish(verdict)) = finish {
             self.wind_down(verdict, out);
         }
-    }
-
-    fn is_calling(&self, ask: AskId, attempt: u16) -> bool {
-        matches!(
-            self.governor.pending.get(&ask),
-            Some(Pending::Calling { attempt: current, .. }) if current.number == attempt
-        )
-    }
-
-    fn on_replied(
-        &mut self,
-        id: AskId,
-        outcome: &CallOutcome,
-        jitter: u16,
-        at: Timestamp,
-        out: &mut Vec<Command>,
-    ) {
-        let Some(Pending::Calling {
-            ask,
-            measured,
-            attempt,
-            reserved,
-        }) = self.governor.pending.remove(&id)
-        else {
-            return;
-        };
-        let used = billed(outcome, &measured, reserved);
-        for overrun in self.governor.ledger.settle(id, used) {
-            let report = Command::ReportOverrun {
-                ask: id,
-                dimension: overrun.dimension,
-                reserved: overrun.reserved,
-                used: overrun.used,
-            };
-            self.governor.report(report, out);
-        }
-        match outcome {
-            CallOutcome::Replied(reply) => {
-                self.failures = None;
-                self.tell(Input::Reply { ask: id, reply }, at, out);
-            }
-            CallOutcome::Failed(failure) if matches!(self.phase, Phase::Running) => {
-                if let Some(pause) = retry::pause(failure, attempt.tries, jitter) {
-                    let not_before = Some(at.plus(pause));
-                    self.governor
-                        .hold_call(id, ask, measured, attempt.again(), not_before);
-                } else if failure.kind.is_outage() && ask.on_outage == OnOutage::Wait {
-                    out.push(Command::Await {
-                        awaited: Awaited::Repair {
-                            ask: id,
-                            failure: failure.clone(),
-                        },
-                    });
-                    let stalled = Pending::Stalled {
-                        ask,
-                        measured,
-                        attempt,
-                    };
-                    self.governor.pending.insert(id, stalled);
-                } else if failure.kind == FailureKind::Cancelled
-                    || !self.count_failure(ErrorClass::Model(failure.kind), out)
-                {
-                    // A call that was given up on purpose is no error.
-                    self.tell(Input::Failed { ask: id, failure }, at, out);
-                }
-            }
-            CallOutcome::Failed(_) => {}
-        }
-        self.governor.pump(out);
     }
 
     fn on_child(

@@ -4,13 +4,16 @@ use super::{Episode, Phase};
 use crate::amounts::Amounts;
 use crate::command::Command;
 use crate::effect::{EffectState, EffectStep};
+use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::ledger::Accounts;
 use crate::pending::Pending;
+use crate::program::Input;
+use crate::unit::Timestamp;
 
 impl<L: Accounts> Episode<L> {
     /// A new owner: what may have been spent unseen counts as spent, what is outstanding is said again.
-    pub(super) fn resume(&mut self, out: &mut Vec<Command>) {
+    pub(super) fn resume(&mut self, at: Timestamp, out: &mut Vec<Command>) {
         self.governor.clock.pause(false);
         out.extend(self.governor.unsaid.iter().cloned());
         if !self.released {
@@ -22,6 +25,7 @@ impl<L: Accounts> Episode<L> {
         }
         self.released = false;
         let winding_down = !matches!(self.phase, Phase::Running);
+        let mut given_up = Vec::new();
         let open: Vec<AskId> = self.governor.pending.keys().copied().collect();
         for id in open {
             match self.governor.pending.get(&id).cloned() {
@@ -38,6 +42,11 @@ impl<L: Accounts> Episode<L> {
                         self.governor
                             .hold_call(id, ask, measured, attempt.afresh(), None);
                     }
+                }
+                Some(Pending::GivenUp { reserved, .. }) => {
+                    self.governor.ledger.settle(id, reserved);
+                    self.governor.pending.remove(&id);
+                    given_up.push(id);
                 }
                 Some(Pending::Stalled {
                     ask,
@@ -64,6 +73,11 @@ impl<L: Accounts> Episode<L> {
             self.signal_children(out);
         } else {
             self.governor.pump(out);
+        }
+        // What was given up stays given up, and its program hears the end of it.
+        for ask in given_up {
+            let failure = &ModelFailure::sent(FailureKind::Cancelled, "given up before a restart");
+            self.tell(Input::Failed { ask, failure }, at, out);
         }
     }
 }

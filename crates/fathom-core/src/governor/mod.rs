@@ -390,10 +390,23 @@ impl<L: Accounts> Governor<L> {
     /// Gives up a call: on the wire it is aborted, before that it is forgotten.
     pub(crate) fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
         match self.pending.get(&id) {
-            Some(Pending::Calling { attempt, .. }) => out.push(Command::CancelCall {
-                ask: id,
-                attempt: attempt.number,
-            }),
+            Some(Pending::Calling {
+                measured,
+                attempt,
+                reserved,
+                ..
+            }) => {
+                let given_up = Pending::GivenUp {
+                    measured: *measured,
+                    attempt: *attempt,
+                    reserved: *reserved,
+                };
+                out.push(Command::CancelCall {
+                    ask: id,
+                    attempt: attempt.number,
+                });
+                self.pending.insert(id, given_up);
+            }
             Some(Pending::Measuring(_) | Pending::HeldCall { .. } | Pending::Stalled { .. }) => {
                 self.withdraw(id);
             }
@@ -407,7 +420,10 @@ impl<L: Accounts> Governor<L> {
         let ledger = &mut self.ledger;
         self.pending.retain(|&id, pending| match pending {
             // A refusal that was spoken is still written down.
-            Pending::Calling { .. } | Pending::Child { .. } | Pending::Refusing(_) => true,
+            Pending::Calling { .. }
+            | Pending::GivenUp { .. }
+            | Pending::Child { .. }
+            | Pending::Refusing(_) => true,
             Pending::Effect { state, .. } => {
                 let out = matches!(
                     state,
@@ -459,6 +475,7 @@ impl<L: Accounts> Governor<L> {
                 }),
                 Pending::HeldCall { .. }
                 | Pending::Calling { .. }
+                | Pending::GivenUp { .. }
                 | Pending::Stalled { .. }
                 | Pending::HeldChild { .. } => {}
             }

@@ -178,24 +178,28 @@ impl<L: Accounts> Run<L> {
 
     /// The log is durable up to here: what waited for that may go out.
     pub fn durable(&mut self, upto: Position) -> Vec<Step> {
+        let held_back = self.awaits_log();
         self.durable = self.durable.max(upto);
         let later = self
             .gated
             .split_off(&Position(self.durable.0.saturating_add(1)));
-        std::mem::replace(&mut self.gated, later)
-            .into_values()
-            .flatten()
-            .collect()
+        let due = std::mem::replace(&mut self.gated, later);
+        let mut steps: Vec<Step> = due.into_values().flatten().collect();
+        if held_back {
+            steps.extend(self.waiting().map(Step::Waiting));
+        }
+        steps
     }
 
-    /// Why nothing moves until a person acts, when that is so.
+    /// Why nothing moves until a person acts, when that is so. What waits for the log goes out first: an owner
+    /// who lets go of the run would never show it.
     pub fn waiting(&self) -> Option<Wait> {
-        (self.moving == 0 && self.live > 0).then(|| self.wait())
+        (self.moving == 0 && self.live > 0 && !self.awaits_log()).then(|| self.wait())
     }
 
     /// Whether anything waits for the log.
     pub fn awaits_log(&self) -> bool {
-        !self.gated.is_empty()
+        self.gated.values().any(|steps| !steps.is_empty())
     }
 
     /// The root's result, once it is over.
@@ -332,8 +336,8 @@ impl<L: Accounts> Run<L> {
 
     fn wait(&self) -> Wait {
         let outage = self.slots.values().find_map(|slot| match slot {
-            Slot::Live(live) => live.outage.clone(),
-            Slot::Finished { .. } => None,
+            Slot::Live(live) if live.episode.is_stalled() => live.outage.clone(),
+            Slot::Live(_) | Slot::Finished { .. } => None,
         });
         outage.map_or(Wait::Approval, Wait::Outage)
     }

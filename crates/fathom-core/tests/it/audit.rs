@@ -86,10 +86,10 @@ impl Books {
                     self.spent = self.spent.plus(used);
                 }
             }
-            EventKind::ChildFinished { child, result, .. } => {
-                if self.grants.remove(child).is_some() {
-                    self.spent = self.spent.plus(audited(result.budget.spent));
-                }
+            EventKind::ChildFinished { child, result, .. }
+                if self.grants.remove(child).is_some() =>
+            {
+                self.spent = self.spent.plus(audited(result.budget.spent));
             }
             EventKind::Forfeited { .. } => {
                 self.unsaid.pop_front();

@@ -135,8 +135,12 @@ impl Desk {
 
     /// The log is durable up to `position`.
     pub(crate) fn flush(&mut self, position: Position) {
-        let steps = self.run.durable(position);
-        self.steps.extend(steps);
+        for step in self.run.durable(position) {
+            match step {
+                Step::Waiting(wait) => self.waiting = Some(wait),
+                step => self.steps.push(step),
+            }
+        }
     }
 
     pub(crate) fn flush_all(&mut self) {

@@ -3,23 +3,51 @@
 //! `cfg(test)` tells the linter that the modules without tests of their own are test code as well.
 
 #[cfg(test)]
+mod approval;
+#[cfg(test)]
 mod audit;
+#[cfg(test)]
+mod closing;
 #[cfg(test)]
 mod desk;
 #[cfg(test)]
+mod direct;
+#[cfg(test)]
+mod effects;
+#[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod holding;
+#[cfg(test)]
+mod ids;
 #[cfg(test)]
 mod journal;
 #[cfg(test)]
+mod kill;
+#[cfg(test)]
+mod leases;
+#[cfg(test)]
+mod permission;
+#[cfg(test)]
 mod recursion;
 #[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod result;
+#[cfg(test)]
+mod retries;
+#[cfg(test)]
 mod script;
+#[cfg(test)]
+mod sharing;
 #[cfg(test)]
 mod starting;
 #[cfg(test)]
 mod stopping;
 #[cfg(test)]
 mod storm;
+#[cfg(test)]
+mod texts;
 #[cfg(test)]
 mod tree;
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use fathom_core::amounts::Amounts;
+use fathom_core::command::Command;
 use fathom_core::id::{EpisodeId, Epoch};
 use fathom_core::program::Programs;
 use proptest::prelude::*;
@@ -71,6 +72,34 @@ proptest! {
     }
 
     #[test]
+    fn r07_a_finished_call_is_never_repeated(
+        tree in node(2),
+        limits in limits(),
+        rolls in rolls(),
+    ) {
+        // The weather looks at every call that goes out.
+        let weather = live_through(&tree, limits, Climate::Stormy, rolls);
+        prop_assert!(weather.log.entries.is_empty() || weather.is_over());
+    }
+
+    #[test]
+    fn e06_usage_beyond_all_bounds_stops_a_run_and_nothing_else(
+        tree in node(2),
+        limits in limits(),
+        rolls in rolls(),
+    ) {
+        let weather = live_through(&tree, limits, Climate::Dishonest, rolls);
+        prop_assert!(weather.log.entries.is_empty() || weather.is_over());
+        for entry in &weather.log.entries {
+            for command in &entry.record.commands {
+                if let Command::ReportOverrun { reserved, used, .. } = command {
+                    prop_assert!(used > reserved);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn x02_refolding_any_run_gives_the_same_commands(
         tree in node(2),
         limits in limits(),
@@ -83,4 +112,27 @@ proptest! {
         let run = refold(&weather.log, Epoch(99), &programs);
         prop_assert_eq!(run.live().count(), 0);
     }
+}
+
+#[test]
+fn dbg_stats() {
+    use proptest::strategy::{Strategy, ValueTree};
+    use proptest::test_runner::TestRunner;
+    let mut runner = TestRunner::deterministic();
+    let (mut records, mut crashes, mut eps, mut stops) = (0, 0, 0, std::collections::BTreeMap::<String, usize>::new());
+    let mut names = std::collections::BTreeMap::<&str, usize>::new();
+    for _ in 0..1000 {
+        let tree = node(3).new_tree(&mut runner).unwrap().current();
+        let limits = limits().new_tree(&mut runner).unwrap().current();
+        let rolls = rolls().new_tree(&mut runner).unwrap().current();
+        let w = live_through(&tree, limits, Climate::Stormy, rolls);
+        records += w.log.entries.len();
+        crashes += w.crashes;
+        eps += w.log.entries.iter().map(|e| e.episode.clone()).collect::<std::collections::BTreeSet<_>>().len();
+        for e in &w.log.entries { *names.entry(e.record.event.kind.name()).or_default() += 1; }
+        if let Some(r) = w.log.of(&EpisodeId::root()).find_map(|r| r.result()) {
+            *stops.entry(r.stop_reason.to_string()).or_default() += 1;
+        }
+    }
+    println!("{records} {crashes} {eps} {stops:?} {names:?}");
 }

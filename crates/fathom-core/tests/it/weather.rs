@@ -25,6 +25,9 @@ use crate::script::Scripts;
 /// No run of these tests needs more moves than this to end.
 const MOVES_MAX: usize = 6_000;
 
+/// What the contract of the trees allows over a whole tree.
+const EPISODES_MAX: u64 = 12;
+
 /// Names one attempt at a call.
 type Wire = (EpisodeId, AskId, u16);
 
@@ -58,6 +61,8 @@ pub(crate) enum Climate {
     Fair,
     /// The owner dies now and then.
     Stormy,
+    /// As stormy, and providers say that calls took more than was asked for.
+    Dishonest,
 }
 
 pub(crate) struct Weather {
@@ -129,6 +134,11 @@ impl Weather {
         panic!("the run does not end: {:?}", self.log.entries.last());
     }
 
+    /// Whether the root has its result.
+    pub(crate) fn is_over(&self) -> bool {
+        self.run.result().is_some()
+    }
+
     /// What the providers bill at most, if every call on the wire costs all it may.
     pub(crate) fn worst_bill(&self) -> Amounts {
         self.wires
@@ -137,6 +147,9 @@ impl Weather {
     }
 
     fn check_bill(&self) {
+        if self.climate == Climate::Dishonest {
+            return;
+        }
         let worst = self.worst_bill();
         assert_eq!(
             worst.exceeds(&self.limit),
@@ -148,6 +161,11 @@ impl Weather {
 
     /// Every ledger adds up: what is not spent, not reserved and not with a child is left.
     fn check_books(&self) {
+        let episodes = self.run.episodes() as u64;
+        assert!(
+            episodes <= self.limit.episodes.min(EPISODES_MAX),
+            "{episodes}"
+        );
         let live: BTreeMap<&EpisodeId, &Episode> = self.run.live().collect();
         for (&id, episode) in &live {
             let books = episode.accounts();
@@ -159,30 +177,33 @@ impl Weather {
                 });
             let gone = books.spent().plus(books.reserved()).plus(granted);
             assert_eq!(
-                gone.plus(books.left()),
-                books.limit(),
+                books.left(),
+                books.limit().minus(gone),
                 "the books of {id} do not add up"
             );
+            if self.climate != Climate::Dishonest {
+                assert_eq!(gone.exceeds(&books.limit()), None, "{id} has gone too far");
+            }
         }
     }
 
     fn happen(&mut self) {
         self.now = self.now.plus(Millis(self.dice.roll(100) as u64));
         match self.dice.roll(256) {
-            250..=255 if self.climate == Climate::Stormy => self.crash(),
-            246..=249 => self.flush_some(),
-            245 => self.say(&Signal::Cancel),
-            244 => self.say(&Signal::Kill {
+            242..=255 if self.climate != Climate::Fair => self.crash(),
+            236..=241 => self.flush_some(),
+            235 => self.say(&Signal::Cancel),
+            234 => self.say(&Signal::Kill {
                 scope: KillScope::Platform("forum".into()),
             }),
-            243 => self.say(&Signal::Lift {
+            233 => self.say(&Signal::Lift {
                 scope: KillScope::Platform("forum".into()),
             }),
-            242 => self.say(&Signal::Kill {
+            232 => self.say(&Signal::Kill {
                 scope: KillScope::Global,
             }),
-            241 => self.ring(),
-            200..=240 if self.run.awaits_log() => self.flush_some(),
+            231 => self.ring(),
+            190..=230 if self.run.awaits_log() => self.flush_some(),
             _ if self.work.is_empty() => self.when_idle(),
             _ => {
                 let next = self.dice.roll(self.work.len());
@@ -307,6 +328,7 @@ impl Weather {
                     request,
                     ..
                 } => {
+                    self.check_unanswered(&episode, ask);
                     let worst = measured(&request).worst_case(request.output_tokens_max);
                     let wire = (episode, ask, attempt);
                     let before = self.wires.insert(wire.clone(), worst);
@@ -339,6 +361,18 @@ impl Weather {
                 Step::Finished(_) => self.told_over = true,
             }
         }
+    }
+
+    /// A call whose reply is in the journal is finished and never goes out again.
+    fn check_unanswered(&self, episode: &EpisodeId, ask: AskId) {
+        let answered = self.log.of(episode).any(|record| {
+            matches!(&record.event.kind, EventKind::ModelReplied {
+                ask: answered,
+                outcome: CallOutcome::Replied(_),
+                ..
+            } if *answered == ask)
+        });
+        assert!(!answered, "{episode} {ask} was answered and is asked again");
     }
 
     fn deliver(&mut self, episode: EpisodeId, kind: EventKind) {
@@ -395,7 +429,14 @@ impl Weather {
 
     fn outcome(&mut self, request: &Request) -> CallOutcome {
         let input = measured(request).input_tokens;
-        let output = self.dice.roll(256) as u64 * u64::from(request.output_tokens_max) / 255;
+        let mut output = self.dice.roll(256) as u64 * u64::from(request.output_tokens_max) / 255;
+        if self.climate == Climate::Dishonest {
+            output = match self.dice.roll(8) {
+                6 => output.saturating_mul(3),
+                7 => u64::MAX,
+                _ => output,
+            };
+        }
         let failed = CallOutcome::Failed;
         match self.dice.roll(32) {
             20 | 21 => failed(fixture::rate_limited(Millis(5_000))),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Fault, Protocol, count, error_in, schema_of, temperature, write};
+use super::{Fault, Protocol, count, error_in, object, schema_of, temperature, write};
 use crate::classify::Said;
 use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
@@ -142,8 +142,7 @@ impl Protocol for Anthropic {
     }
 
     fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
-        let told: Value =
-            serde_json::from_slice(body).map_err(|_| Fault::Unexpected("expected JSON"))?;
+        let told = object(body)?;
         if let Some(said) = error_in(&told) {
             return Err(Fault::Said(said));
         }
@@ -167,8 +166,7 @@ impl Protocol for Anthropic {
     }
 
     fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault> {
-        let event: Value =
-            serde_json::from_str(frame).map_err(|_| Fault::Unexpected("expected JSON events"))?;
+        let event = object(frame.as_bytes())?;
         match event["type"].as_str() {
             Some("message_start") => {
                 usage(&event["message"]["usage"], heard);

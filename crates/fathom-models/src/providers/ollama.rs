@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Fault, Protocol, count, error_in, schema_of, temperature, words, write};
+use super::{Fault, Protocol, count, error_in, object, schema_of, temperature, words, write};
 use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
 
@@ -83,8 +83,7 @@ impl Protocol for Ollama {
     }
 
     fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
-        let answer: Value =
-            serde_json::from_slice(body).map_err(|_| Fault::Unexpected("expected JSON"))?;
+        let answer = object(body)?;
         if error_in(&answer).is_none() && !answer["message"].is_object() {
             return Err(Fault::Unexpected("expected a message"));
         }
@@ -94,8 +93,7 @@ impl Protocol for Ollama {
     }
 
     fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault> {
-        let line: Value =
-            serde_json::from_str(frame).map_err(|_| Fault::Unexpected("expected JSON lines"))?;
+        let line = object(frame.as_bytes())?;
         hear(&line, heard)
     }
 }

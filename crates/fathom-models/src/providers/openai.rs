@@ -7,7 +7,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::schema::is_strict;
-use super::{Fault, Protocol, count, error_in, schema_of, temperature, words, write};
+use super::{Fault, Protocol, count, error_in, object, schema_of, temperature, words, write};
 use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
 use crate::prices::{OutputCap, Sampling};
@@ -117,8 +117,7 @@ impl Protocol for OpenAi {
     }
 
     fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault> {
-        let answer: Value =
-            serde_json::from_slice(body).map_err(|_| Fault::Unexpected("expected JSON"))?;
+        let answer = object(body)?;
         if let Some(said) = error_in(&answer) {
             return Err(Fault::Said(said));
         }
@@ -137,8 +136,7 @@ impl Protocol for OpenAi {
             heard.ended = true;
             return Ok(());
         }
-        let chunk: Value =
-            serde_json::from_str(frame).map_err(|_| Fault::Unexpected("expected JSON events"))?;
+        let chunk = object(frame.as_bytes())?;
         if let Some(said) = error_in(&chunk) {
             return Err(Fault::Said(said));
         }

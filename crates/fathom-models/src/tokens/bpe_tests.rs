@@ -70,12 +70,12 @@ fn g03_long_runs_are_counted_without_running_away() {
     agree(&" ".repeat(5_000));
     agree(&"a".repeat(3_000));
     agree(&"ab1 ".repeat(3_000));
-    // A million spaces before a word end the reference's engine; here they are a piece like any other.
-    let spaces = format!("{}x", " ".repeat(1_000_000));
+    // From a million spaces on the reference's engine overflows and panics. Here the work grows with the length alone.
+    let spaces = format!("{}x", " ".repeat(100_000));
     assert!(
         Vocabulary::O200k
             .count(&spaces)
-            .is_some_and(|tokens| tokens > 1_000)
+            .is_some_and(|tokens| tokens > 100)
     );
 }
 

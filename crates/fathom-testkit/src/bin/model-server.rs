@@ -1,10 +1,12 @@
 //! The scripted model server as a process of its own, for tests that kill processes and for load.
 //!
-//! `model-server --latency-ms N --port-file PATH --log-file PATH --script FILE`, every flag optional. The port is
-//! written to the port file once the server listens; every request is a JSON line in the log before its reply is sent.
+//! `model-server --port N --latency-ms N --port-file PATH --log-file PATH --script FILE`, every flag optional. The port
+//! is written to the port file once the server listens; every request is a JSON line in the log before its reply is
+//! sent. A request that the script does not answer gets `ok`, or the least that its schema allows.
 
+use std::fmt::Write as _;
 use std::fs::{self, File, OpenOptions};
-use std::io::Write;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
@@ -66,6 +68,8 @@ async fn serve(flags: Flags) -> Result<(), Failure> {
         fs::write(&draft, server.address().port().to_string())?;
         fs::rename(&draft, path)?;
     }
+    // Whoever started it may wait for this line, or for the file.
+    writeln!(std::io::stdout(), "listening on {}", server.address())?;
     server.serve().await;
     Ok(())
 }
@@ -92,7 +96,11 @@ fn witness(path: &Path) -> Result<Witness, Failure> {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
 }
 
 fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Flags, Failure> {

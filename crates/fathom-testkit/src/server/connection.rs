@@ -25,7 +25,7 @@ pub(super) async fn serve(stream: TcpStream, flight: Arc<Flight>, behave: Arc<dy
         let Some(seen) = Seen::of(flight.number(), raw) else {
             let body = r#"{"error":{"message":"no such address, or the body is no JSON"}}"#;
             let answer = head(404, "application/json", &[], body.len()) + body;
-            if connection.write(answer.as_bytes()).await.is_err() {
+            if connection.write(answer.as_bytes()).await.is_err() || !keeps_alive {
                 return;
             }
             continue;
@@ -161,7 +161,6 @@ async fn stream(
         return Ok(Next::End);
     }
     pass(connection, gate).await?;
-    connection.write_chunk(&told.closing).await?;
-    connection.write(b"0\r\n\r\n").await?;
+    connection.write_last_chunk(&told.closing).await?;
     Ok(Next::Request)
 }

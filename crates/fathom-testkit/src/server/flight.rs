@@ -41,6 +41,7 @@ pub struct Entry {
 pub(super) struct Flight {
     retention: Retention,
     witness: Option<Witness>,
+    connections: AtomicUsize,
     arrivals: AtomicU64,
     now: AtomicUsize,
     most: AtomicUsize,
@@ -53,12 +54,21 @@ impl Flight {
         Self {
             retention,
             witness,
+            connections: AtomicUsize::new(0),
             arrivals: AtomicU64::new(0),
             now: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             log: Mutex::new(Vec::new()),
             changed: Notify::new(),
         }
+    }
+
+    pub(super) fn connected(&self) {
+        self.connections.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// The next arrival's number, counted from zero.

@@ -110,10 +110,13 @@ impl Connection {
 
     /// Writes a piece of a chunked body.
     pub(super) async fn write_chunk(&mut self, piece: &str) -> Result<(), Gone> {
-        let mut chunk = String::with_capacity(piece.len() + 16);
-        // Writing to a string cannot fail.
-        let _ = write!(chunk, "{:x}\r\n{piece}\r\n", piece.len());
-        self.write(chunk.as_bytes()).await
+        self.write(chunk(piece).as_bytes()).await
+    }
+
+    /// Writes the last piece and the end of a chunked body at once, so that a client sees both together.
+    pub(super) async fn write_last_chunk(&mut self, piece: &str) -> Result<(), Gone> {
+        let last = chunk(piece) + "0\r\n\r\n";
+        self.write(last.as_bytes()).await
     }
 
     /// Closes in the way that the peer sees as a reset.
@@ -128,6 +131,13 @@ impl Connection {
             _ => Ok(()),
         }
     }
+}
+
+fn chunk(piece: &str) -> String {
+    let mut chunk = String::with_capacity(piece.len() + 16);
+    // Writing to a string cannot fail.
+    let _ = write!(chunk, "{:x}\r\n{piece}\r\n", piece.len());
+    chunk
 }
 
 /// The head of a response with a body of known length.

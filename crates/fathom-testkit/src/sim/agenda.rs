@@ -46,6 +46,11 @@ pub(super) enum Item {
     },
     /// A call is answered.
     Reply { id: CallId, outcome: CallOutcome },
+    /// Something comes that was answered before, or that nobody asked for.
+    Stray {
+        episode: EpisodeId,
+        kind: Box<EventKind>,
+    },
     /// A model says a few words.
     Delta { id: CallId },
     /// An effect reaches the platform.
@@ -82,6 +87,7 @@ impl Item {
             | Self::Answer { .. }
             | Self::Send { .. }
             | Self::Reply { .. }
+            | Self::Stray { .. }
             | Self::Delta { .. }
             | Self::Arrive { .. }
             | Self::Settle { .. }
@@ -89,9 +95,18 @@ impl Item {
         }
     }
 
+    /// Whether it happens at someone else's, and costs something.
+    pub(super) fn is_costly(&self) -> bool {
+        self.is_work() && !matches!(self, Self::Commit | Self::Answer { .. })
+    }
+
     /// Whether it is work under way: something will come of it without anyone's help.
     pub(super) fn is_work(&self) -> bool {
-        self.is_inside() && !matches!(self, Self::Tick(_) | Self::LetGo | Self::Delta { .. })
+        self.is_inside()
+            && !matches!(
+                self,
+                Self::Tick(_) | Self::LetGo | Self::Stray { .. } | Self::Delta { .. }
+            )
     }
 }
 

@@ -1,8 +1,14 @@
 //! Bugs to plant, to show that the simulator would find them. None of them lives outside this crate.
 
+use std::cell::Cell;
+
 use fathom_core::amounts::{Amounts, Dimension};
+use fathom_core::event::ProgramSpec;
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::ledger::{Accounts, Draw, Ledger, Overrun};
+use fathom_core::program::{Program, ProgramError, Programs};
+
+use crate::drill::{self, DrillPrograms};
 
 /// A mistake that someone could make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,6 +25,12 @@ pub enum Bug {
     OwnerNotFenced,
     /// The host reports an intent as durable when it is only appended.
     EffectBeforeIntent,
+    /// The host reports a lease as durable when it is only appended.
+    CallBeforeLease,
+    /// The host sometimes carries out a step twice.
+    StepTwice,
+    /// A program does something else after an update, in the middle of a run.
+    ProgramChanged,
     /// The host shows the result as soon as it is known.
     AnswerBeforeDurable,
     /// The host sometimes forgets to say that the log is durable.
@@ -31,7 +43,7 @@ pub enum Bug {
     SettleTwice,
     /// What a child did not use is not given back.
     GrantKept,
-    /// A child gets two thirds of what is left.
+    /// A child gets a part of more than there is.
     ChildTooRich,
     /// After a crash the lease counts for nothing.
     ForfeitSkipped,
@@ -47,28 +59,39 @@ pub(super) const CHILD_TOO_RICH: u8 = 2;
 pub(super) const FORFEIT_SKIPPED: u8 = 3;
 
 /// A ledger that miscounts.
-pub(super) struct Miscounting<const FAULT: u8>(Ledger);
+pub(super) struct Miscounting<const FAULT: u8> {
+    ledger: Ledger,
+    /// Whether the limit is what was asked for last. The governor looks at it before it shares, and only then
+    /// is it told that more is left than there is; an auditor who looks at everything sees nothing wrong.
+    is_sharing: Cell<bool>,
+}
 
 impl<const FAULT: u8> Accounts for Miscounting<FAULT> {
     fn open(limit: Amounts) -> Self {
-        Self(Ledger::open(limit))
+        Self {
+            ledger: Ledger::open(limit),
+            is_sharing: Cell::new(false),
+        }
     }
 
     fn limit(&self) -> Amounts {
-        self.0.limit()
+        self.is_sharing.set(true);
+        self.ledger.limit()
     }
 
     fn spent(&self) -> Amounts {
-        self.0.spent()
+        self.is_sharing.set(false);
+        self.ledger.spent()
     }
 
     fn reserved(&self) -> Amounts {
-        self.0.reserved()
+        self.is_sharing.set(false);
+        self.ledger.reserved()
     }
 
     fn left(&self) -> Amounts {
-        let left = self.0.left();
-        if FAULT == CHILD_TOO_RICH {
+        let left = self.ledger.left();
+        if FAULT == CHILD_TOO_RICH && self.is_sharing.get() {
             left.zip(left, |left, _| left.saturating_add(left / 3))
         } else {
             left
@@ -76,36 +99,55 @@ impl<const FAULT: u8> Accounts for Miscounting<FAULT> {
     }
 
     fn reserve(&mut self, ask: AskId, need: Amounts) -> Result<(), Dimension> {
-        self.0.reserve(ask, need)
+        self.ledger.reserve(ask, need)
     }
 
     fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<Overrun> {
-        let overruns = self.0.settle(ask, used);
-        if FAULT == SETTLE_TWICE && self.0.reserve(ask, used).is_ok() {
-            self.0.settle(ask, used);
+        let overruns = self.ledger.settle(ask, used);
+        if FAULT == SETTLE_TWICE && self.ledger.reserve(ask, used).is_ok() {
+            self.ledger.settle(ask, used);
         }
         overruns
     }
 
     fn grant(&mut self, child: &EpisodeId, amounts: Amounts) -> Result<(), Dimension> {
-        self.0.grant(child, amounts)
+        self.ledger.grant(child, amounts)
     }
 
     fn close_grant(&mut self, child: &EpisodeId, spent: Amounts) {
         if FAULT != GRANT_KEPT {
-            self.0.close_grant(child, spent);
+            self.ledger.close_grant(child, spent);
         }
     }
 
     fn draw(&mut self, need: Amounts) -> Draw {
-        self.0.draw(need)
+        self.ledger.draw(need)
     }
 
     fn forfeit(&mut self) -> Amounts {
         if FAULT == FORFEIT_SKIPPED {
             Amounts::ZERO
         } else {
-            self.0.forfeit()
+            self.ledger.forfeit()
+        }
+    }
+}
+
+/// Programs after an update: drills ask for one token more.
+pub(super) struct ChangedPrograms;
+
+impl Programs for ChangedPrograms {
+    fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
+        match serde_json::from_str::<drill::Params>(spec.params.as_str()) {
+            Ok(params) if spec.name == drill::NAME => {
+                let output_tokens_max = params.output_tokens_max + 1;
+                let changed = drill::Params {
+                    output_tokens_max,
+                    ..params
+                };
+                DrillPrograms.build(&changed.spec())
+            }
+            _ => DrillPrograms.build(spec),
         }
     }
 }

@@ -53,8 +53,6 @@ coverage! {
     full_disks,
     /// Leases counted as spent.
     forfeits,
-    /// Leases given up again, because a child got what they stood for.
-    trims,
     /// Calls that were sent.
     calls,
     /// Attempts after the first.

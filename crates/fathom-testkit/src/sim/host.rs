@@ -1,7 +1,7 @@
 //! The host's part: it carries out steps, and answers each of them with one event.
 
 use fathom_core::command::Command;
-use fathom_core::effect::EffectOutcome;
+use fathom_core::effect::{EffectOutcome, EffectRequest};
 use fathom_core::event::{CallOutcome, EventKind};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
@@ -96,26 +96,12 @@ impl<L: Accounts> World<L> {
                 episode,
                 ask,
                 effect,
-            } => {
-                let sender = (episode, ask);
-                self.oracle.may_attempt(&sender)?;
-                self.expect_answer(&sender, "attempt")?;
-                let at = self.now + self.provider.latency();
-                self.agenda.plan(at, Item::Arrive { sender, effect });
-                Ok(())
-            }
+            } => self.attempt((episode, ask), effect),
             Step::Reconcile {
                 episode,
                 ask,
                 effect,
-            } => {
-                let sender = (episode, ask);
-                self.expect_answer(&sender, "reconcile")?;
-                let outcome = self.platform.reconcile(&sender, &effect);
-                let at = self.now + self.provider.latency();
-                self.agenda.plan(at, Item::Checked { sender, outcome });
-                Ok(())
-            }
+            } => self.reconcile((episode, ask), &effect),
             Step::Host {
                 episode,
                 ask,
@@ -144,6 +130,22 @@ impl<L: Accounts> World<L> {
             }
             Step::Finished(result) => self.finish(&result),
         }
+    }
+
+    fn attempt(&mut self, sender: Sender, effect: EffectRequest) -> Result<(), Violation> {
+        self.oracle.may_attempt(&sender)?;
+        self.expect_answer(&sender, "attempt")?;
+        let at = self.now + self.provider.latency();
+        self.agenda.plan(at, Item::Arrive { sender, effect });
+        Ok(())
+    }
+
+    fn reconcile(&mut self, sender: Sender, effect: &EffectRequest) -> Result<(), Violation> {
+        self.expect_answer(&sender, "reconcile")?;
+        let outcome = self.platform.reconcile(&sender, effect);
+        let at = self.now + self.provider.latency();
+        self.agenda.plan(at, Item::Checked { sender, outcome });
+        Ok(())
     }
 
     pub(super) fn finish(&mut self, result: &EpisodeResult) -> Result<(), Violation> {
@@ -309,7 +311,9 @@ impl<L: Accounts> World<L> {
     pub(super) fn answer(&mut self, item: Item) -> Result<(), Violation> {
         match item {
             Item::Tick(episode) => self.deliver(episode, EventKind::Tick),
+            Item::Stray { episode, kind } => self.deliver(episode, *kind),
             Item::Answer { episode, ask, kind } => {
+                self.repeat(&episode, &kind);
                 let sender = (episode.clone(), ask);
                 for what in ["measure", "decide", "host"] {
                     self.answered(&sender, what);
@@ -336,6 +340,7 @@ impl<L: Accounts> World<L> {
                     outcome,
                     jitter: u16::try_from(jitter).unwrap_or_default(),
                 };
+                self.repeat(&id.episode, &kind);
                 self.deliver(id.episode, kind)
             }
             Item::Arrive { sender, effect } => {
@@ -377,6 +382,18 @@ impl<L: Accounts> World<L> {
             | Item::Interrupt
             | Item::Commit
             | Item::LetGo => Ok(()),
+        }
+    }
+
+    /// Some answers come twice.
+    fn repeat(&mut self, episode: &EpisodeId, kind: &EventKind) {
+        if self.rng.chance(self.scenario.repeats_permille) {
+            let at = self.now + self.rng.between(1, 200);
+            let item = Item::Stray {
+                episode: episode.clone(),
+                kind: Box::new(kind.clone()),
+            };
+            self.agenda.plan(at, item);
         }
     }
 

@@ -16,7 +16,6 @@ use super::audit::Audit;
 use super::boundary::Boundary;
 use super::bug::Bug;
 use super::disk::{Disk, DiskError};
-use super::owner::Sync;
 use super::violation::{Invariant, Violation};
 
 const BLOB: u8 = 1;
@@ -66,24 +65,19 @@ impl Journal {
         Sealer::new(run, &RunKey::from_bytes(key))
     }
 
-    /// Makes the caller the owner of what was recovered: cuts off what is not whole and makes the rest durable.
-    pub(super) fn take_over(
-        run: RunId,
-        recovered: &Recovered,
-        disk: &mut Disk,
-        buffered: bool,
-        sync: Sync,
-    ) -> Result<Self, DiskError> {
+    /// Makes the caller the owner of what was recovered: cuts off what is not whole and writes its claim.
+    pub(super) fn claim(recovered: &Recovered, disk: &mut Disk) -> Result<Epoch, DiskError> {
         let epoch = Epoch(recovered.epoch.0.max(disk.owner.0) + 1);
         if recovered.bytes < disk.len() {
             disk.truncate(recovered.bytes);
         }
         disk.append(&owner_frame(epoch))?;
-        if sync == Sync::Done {
-            disk.sync()?;
-        }
-        disk.owner = epoch;
-        Ok(Self {
+        Ok(epoch)
+    }
+
+    /// Goes on where the recovered journal ends.
+    pub(super) fn open(run: RunId, epoch: Epoch, recovered: &Recovered, buffered: bool) -> Self {
+        Self {
             run,
             sealer: Self::sealer(run),
             epoch,
@@ -94,7 +88,7 @@ impl Journal {
             buffer: Vec::new(),
             buffered,
             stopped: None,
-        })
+        }
     }
 
     pub(super) fn epoch(&self) -> Epoch {
@@ -148,7 +142,7 @@ impl Journal {
 
     /// Hands the buffer to the disk. After a failure nothing is taken any more: what came later would stand on
     /// something that is not there.
-    fn write(&mut self, disk: &mut Disk) {
+    pub(super) fn write(&mut self, disk: &mut Disk) {
         if self.stopped.is_none() && self.epoch < disk.owner && !disk.unfenced {
             self.stopped = Some(Stopped::Fenced);
         }

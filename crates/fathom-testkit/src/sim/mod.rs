@@ -6,6 +6,7 @@
 
 mod agenda;
 mod audit;
+mod books;
 mod boundary;
 mod bug;
 mod coverage;
@@ -26,6 +27,7 @@ use std::fmt;
 
 use fathom_core::id::Digest;
 use fathom_core::ledger::{Accounts, Ledger};
+use fathom_core::stop::StopReason;
 
 pub use bug::Bug;
 pub use coverage::Coverage;
@@ -35,12 +37,14 @@ use bug::{CHILD_TOO_RICH, FORFEIT_SKIPPED, GRANT_KEPT, Miscounting, SETTLE_TWICE
 use world::World;
 
 /// What a scenario that kept every promise went through.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Report {
     /// How often each thing happened.
     pub coverage: Coverage,
     /// A digest over all records of the journal.
     pub journal: Digest,
+    /// Why the run stopped in the end.
+    pub stop: StopReason,
 }
 
 /// A promise that was broken.
@@ -76,7 +80,7 @@ pub fn run_with(seed: u64, bug: Bug) -> Result<Report, Failure> {
 pub fn trace(seed: u64, bug: Option<Bug>) -> Vec<String> {
     let (outcome, mut lines) = live(seed, bug, true);
     lines.push(match outcome {
-        Ok(report) => format!("{} with journal {}", report.coverage, report.journal),
+        Ok(report) => format!("{}: {}", report.stop, report.coverage),
         Err(violation) => violation.to_string(),
     });
     lines

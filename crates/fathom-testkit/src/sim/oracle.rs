@@ -32,6 +32,8 @@ pub(super) struct Oracle {
     acknowledged: Vec<Digest>,
     replies: BTreeSet<(EpisodeId, AskId)>,
     intents: BTreeSet<Sender>,
+    /// What was sent, whatever the journal says.
+    attempted: BTreeSet<Sender>,
     blocks: BTreeMap<(EpisodeId, String), u64>,
     shown: BTreeMap<(EpisodeId, String), u64>,
     result: Option<EpisodeResult>,
@@ -39,6 +41,8 @@ pub(super) struct Oracle {
     proposals: BTreeMap<Sender, EffectRequest>,
     /// Kill switches that the run knows for certain.
     kills: Vec<KillScope>,
+    /// Whether the run knows for certain that someone cancelled it.
+    is_cancelled: bool,
     watches: BTreeMap<EpisodeId, Watch>,
 }
 
@@ -63,10 +67,9 @@ impl Oracle {
             } => {
                 self.replies.insert((episode.clone(), *ask));
             }
-            EventKind::Signal(Signal::Kill { scope }) => {
-                if !self.kills.contains(scope) {
-                    self.kills.push(scope.clone());
-                }
+            EventKind::Signal(Signal::Cancel) if episode.is_root() => self.is_cancelled = true,
+            EventKind::Signal(Signal::Kill { scope }) if !self.kills.contains(scope) => {
+                self.kills.push(scope.clone());
             }
             EventKind::Signal(Signal::Lift { scope }) => {
                 self.kills.retain(|killed| killed != scope);
@@ -99,7 +102,9 @@ impl Oracle {
         self.is_kept(recovered)?;
         let shown = std::mem::take(&mut self.shown);
         let shown_result = self.shown_result.take();
+        let attempted = std::mem::take(&mut self.attempted);
         *self = Self {
+            attempted,
             shown,
             shown_result,
             ..Self::default()
@@ -132,15 +137,22 @@ impl Oracle {
         let is_known = self.replies.contains(&(episode.clone(), ask));
         ensure(!is_known, Invariant::NeverAskedAgain, || {
             format!("{episode} {ask} was answered, durably")
+        })?;
+        let is_stopped = self.is_cancelled || self.kills.contains(&KillScope::Global);
+        ensure(!is_stopped, Invariant::KillSwitch, || {
+            format!("{episode} {ask} is called after the run was stopped, durably")
         })
     }
 
-    pub(super) fn may_attempt(&self, sender: &Sender) -> Result<(), Violation> {
-        ensure(
-            self.intents.contains(sender),
-            Invariant::IntentFirst,
-            || format!("{} {}", sender.0, sender.1),
-        )
+    pub(super) fn may_attempt(&mut self, sender: &Sender) -> Result<(), Violation> {
+        let has_intent = self.intents.contains(sender);
+        ensure(has_intent, Invariant::IntentFirst, || {
+            format!("{} {}", sender.0, sender.1)
+        })?;
+        let is_first = self.attempted.insert(sender.clone());
+        ensure(is_first, Invariant::EffectOnce, || {
+            format!("{} {} is sent again", sender.0, sender.1)
+        })
     }
 
     pub(super) fn show_block(&mut self, episode: &EpisodeId, text: &str) -> Result<(), Violation> {
@@ -152,6 +164,10 @@ impl Oracle {
     pub(super) fn show_result(&mut self, result: &EpisodeResult) -> Result<(), Violation> {
         self.shown_result = Some(result.clone());
         self.shown_is_durable()
+    }
+
+    pub(super) fn shown_result(&self) -> Option<&EpisodeResult> {
+        self.shown_result.as_ref()
     }
 
     fn shown_is_durable(&self) -> Result<(), Violation> {
@@ -179,6 +195,10 @@ impl Oracle {
         episode: Option<&Episode<L>>,
     ) -> Result<(), Violation> {
         self.watch(entry, episode);
+        // A switch holds once it is durable, and no longer than until the run hears that it is lifted.
+        if let EventKind::Signal(Signal::Lift { scope }) = &entry.record.event.kind {
+            self.kills.retain(|killed| killed != scope);
+        }
         let watch = self.watches.get(&entry.episode);
         let is_late = watch.is_some_and(|watch| watch.active >= watch.limit);
         let is_resuming = matches!(entry.record.event.kind, EventKind::Resumed);

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use fathom_core::event::{Departure, EventKind};
 use fathom_core::id::EpisodeId;
 use fathom_core::ledger::Accounts;
+use fathom_core::program::Programs;
 use fathom_core::run::Run;
 use fathom_core::step::Position;
+use fathom_core::stop::StopReason;
 use fathom_store::seal::address_of;
 
 use super::Report;
 use super::agenda::Item;
 use super::audit::Audit;
 use super::boundary::Boundary;
-use super::bug::Bug;
+use super::bug::{Bug, ChangedPrograms};
 use super::disk::{Crash, DiskError};
 use super::journal::{Journal, Recovered, Stopped, Writer, recover};
 use super::violation::{Invariant, Violation, ensure};
@@ -38,16 +40,9 @@ impl<L: Accounts> World<L> {
             self.note(|| format!("torn: {broken}"));
         }
         self.oracle.is_kept(&recovered)?;
-        let is_buffered = self.scenario.disk.is_buffered;
-        let sync = if self.bug == Some(Bug::UnsyncedTakeOver) {
-            Sync::Skipped
-        } else {
-            Sync::Done
-        };
-        let journal =
-            Journal::take_over(self.run_id, &recovered, &mut self.disk, is_buffered, sync);
-        let journal = match journal {
-            Ok(journal) => journal,
+        let journal = match self.take_over(&recovered) {
+            Ok(Some(journal)) => journal,
+            Ok(None) => return Ok(()),
             Err(error) => {
                 match error {
                     DiskError::Full => self.coverage.full_disks += 1,
@@ -84,8 +79,30 @@ impl<L: Accounts> World<L> {
         self.take_up(&recovered)
     }
 
+    /// Makes what was found durable before anything is built on it; nothing when the process dies meanwhile.
+    fn take_over(&mut self, recovered: &Recovered) -> Result<Option<Journal>, DiskError> {
+        let epoch = Journal::claim(recovered, &mut self.disk)?;
+        if self.boundary.crosses() {
+            return Ok(None);
+        }
+        if self.bug != Some(Bug::UnsyncedTakeOver) {
+            self.disk.sync()?;
+        }
+        self.disk.owner = epoch;
+        if self.boundary.crosses() {
+            return Ok(None);
+        }
+        let is_buffered = self.scenario.disk.is_buffered;
+        let journal = Journal::open(self.run_id, epoch, recovered, is_buffered);
+        Ok(Some(journal))
+    }
+
     fn refold(&mut self, recovered: &Recovered, journal: &Journal) -> Result<Run<L>, Violation> {
-        let mut run = Run::<L>::new(journal.epoch(), Arc::new(DrillPrograms));
+        let programs: Arc<dyn Programs> = match self.bug {
+            Some(Bug::ProgramChanged) if !recovered.entries.is_empty() => Arc::new(ChangedPrograms),
+            _ => Arc::new(DrillPrograms),
+        };
+        let mut run = Run::<L>::new(journal.epoch(), programs);
         let mut entries = recovered.entries.as_slice();
         if self.bug == Some(Bug::SequenceReused)
             && let [all_but_last @ .., _] = entries
@@ -125,7 +142,10 @@ impl<L: Accounts> World<L> {
     pub(super) fn stop(&mut self, why: Stopped) {
         self.note(|| format!("stopped: {why:?}"));
         match why {
-            Stopped::Disk(DiskError::Full) => self.coverage.full_disks += 1,
+            Stopped::Disk(DiskError::Full) => {
+                self.coverage.full_disks += 1;
+                self.disk.grow(ROOM_BYTES);
+            }
             Stopped::Disk(DiskError::Io) => self.coverage.sync_failures += 1,
             Stopped::Fenced => self.coverage.fenced += 1,
         }
@@ -140,14 +160,13 @@ impl<L: Accounts> World<L> {
         }
         for item in self.agenda.drain_inside() {
             match item {
-                Item::Arrive { sender, effect } => self.platform.orphan(&sender, &effect),
+                Item::Arrive { sender, effect } if self.platform.orphan(&sender, &effect) => {
+                    let at = self.now + self.rng.between(1, 8_000);
+                    self.agenda.plan(at, Item::Land);
+                }
                 Item::Settle { effect, .. } => self.platform.unheard(&effect),
                 _ => {}
             }
-        }
-        if self.rng.chance(300) {
-            let at = self.now + self.rng.between(1, 8_000);
-            self.agenda.plan(at, Item::Land);
         }
         let at = self.now + self.rng.between(1, 4_000);
         self.agenda.plan(at, Item::Restart);
@@ -177,9 +196,9 @@ impl<L: Accounts> World<L> {
     }
 
     /// An owner that was thought dead goes on where it was, and finds that nobody takes its records.
-    pub(super) fn wake(&mut self) -> Result<(), Violation> {
+    pub(super) fn wake(&mut self) {
         let Some(mut zombie) = self.zombie.take() else {
-            return Ok(());
+            return;
         };
         // It may have been stopped in the middle of something; what its own books say is nobody's concern.
         let mut violation = None;
@@ -198,7 +217,6 @@ impl<L: Accounts> World<L> {
         if let Err(Stopped::Fenced) = zombie.journal.commit(&mut self.disk) {
             self.coverage.fenced += 1;
         }
-        Ok(())
     }
 
     /// Lets go of the run: writes that down, and ends when it is durable.
@@ -244,16 +262,11 @@ impl<L: Accounts> World<L> {
         self.coverage.unknown_effects = self.platform.unknown;
         self.coverage.late_effects = self.platform.late;
         let heads = recovered.entries.iter().flat_map(|entry| entry.head.0);
+        let result = self.oracle.shown_result();
         Ok(Report {
+            stop: result.map_or(StopReason::Cancelled, |result| result.stop_reason.clone()),
             coverage: self.coverage,
             journal: address_of(&heads.collect::<Vec<u8>>()),
         })
     }
-}
-
-/// Whether a new owner syncs what it read; not to do so is one of the planted bugs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sync {
-    Done,
-    Skipped,
 }

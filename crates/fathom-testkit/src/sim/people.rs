@@ -2,8 +2,9 @@
 
 use fathom_core::command::{Awaited, Command};
 use fathom_core::event::{Departure, Signal};
+use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::ledger::Accounts;
-use fathom_core::step::Wait;
+use fathom_core::step::{Position, Wait};
 
 use super::agenda::Item;
 use super::journal::Entered;
@@ -30,6 +31,15 @@ impl<L: Accounts> World<L> {
                 self.agenda.plan(at, Item::Post(Signal::Lift { scope }));
             }
             self.agenda.plan(at, Item::Post(Signal::Kill { scope }));
+        }
+        if let Some(at) = people.meddles_after {
+            let signal = Signal::Decide {
+                episode: EpisodeId::root(),
+                ask: AskId(u32::try_from(self.rng.below(8)).unwrap_or_default()),
+                allow: true,
+                by: "a meddler".into(),
+            };
+            self.agenda.plan(at, Item::Post(signal));
         }
         if let Some(at) = people.interrupts_after {
             self.agenda.plan(at, Item::Interrupt);
@@ -62,7 +72,7 @@ impl<L: Accounts> World<L> {
             let signal = row.signal.clone();
             // Its first record settles it, as the store does it.
             let settled = host.journal.position().0 + 1;
-            host.taken.push((at, fathom_core::step::Position(settled)));
+            host.taken.push((at, Position(settled)));
             self.drive(|run, log, now| run.signal(log, now, &signal))?;
         }
         Ok(())
@@ -86,16 +96,9 @@ impl<L: Accounts> World<L> {
     }
 
     pub(super) fn judge(&mut self, sender: Sender) -> Result<(), Violation> {
-        let is_decided = self.rows.iter().any(|row| {
-            matches!(&row.signal, Signal::Decide { episode, ask, .. }
-                if (episode, ask) == (&sender.0, &sender.1))
-        });
         let Some(effect) = self.oracle.proposal(&sender) else {
             return Ok(());
         };
-        if is_decided {
-            return Ok(());
-        }
         let allow = self.platform.person_allows(&sender, &effect);
         self.post(Signal::Decide {
             episode: sender.0,

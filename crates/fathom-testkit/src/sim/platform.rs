@@ -169,10 +169,11 @@ impl Platform {
     }
 
     /// The sending process died with the request under way: it arrives, now or later, or never.
-    pub(super) fn orphan(&mut self, sender: &Sender, effect: &EffectRequest) {
+    /// Says whether it may still arrive.
+    pub(super) fn orphan(&mut self, sender: &Sender, effect: &EffectRequest) -> bool {
         let key = effect.key();
         if self.claims.get(&key) != Some(sender) {
-            return;
+            return false;
         }
         self.attempts += 1;
         self.unknown += 1;
@@ -185,6 +186,7 @@ impl Platform {
             }),
             _ => {}
         }
+        !self.flying.is_empty()
     }
 
     /// The platform's word reached nobody.

@@ -97,8 +97,10 @@ impl Provider {
         let input = match self.manners.exactness {
             Exactness::Exact => measured.input_tokens,
             Exactness::UpperBound => {
-                let surprise = measured.input_tokens * self.rng.below(40) / 100;
-                measured.input_tokens * 7 / 10 + surprise
+                // The bound is nearly always one.
+                let percent = if self.rng.chance(900) { 50 } else { 100 };
+                let percent = percent + self.rng.below(51);
+                measured.input_tokens * percent / 100
             }
         };
         let usage = Usage {

@@ -4,7 +4,7 @@ use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role, StopConditions};
 use fathom_core::effect::{EffectRequest, KillScope, Target};
 use fathom_core::event::{Origin, Started};
-use fathom_core::model::{Exactness, ModelRole, ModelSpec, Models, Price};
+use fathom_core::model::{Delivery, Exactness, ModelRole, ModelSpec, Models, Price};
 use fathom_core::programs::direct;
 use fathom_core::recursion::{Class, Trigger};
 use fathom_core::text::Text;
@@ -16,7 +16,7 @@ use crate::drill::{Child, Effect, Ending, Params};
 
 /// Types of children that a scenario's policy knows; one of them is not allowed.
 const CHILD_TYPES: [&str; 3] = ["drill", "critique", "publish"];
-const TOOLS: [&str; 3] = ["post", "mail", "forbidden"];
+const TOOLS: [&str; 6] = ["post", "mail", "post", "mail", "post", "forbidden"];
 const PLATFORMS: [&str; 2] = ["square", "letterbox"];
 
 /// What people do to a run from outside.
@@ -26,6 +26,8 @@ pub(super) struct People {
     pub(super) cancels_after: Option<u64>,
     /// When someone throws the kill switch, how far it reaches, and when it is lifted again.
     pub(super) kill: Option<(u64, KillScope, Option<u64>)>,
+    /// When someone decides about an effect that nobody asked them about.
+    pub(super) meddles_after: Option<u64>,
     /// When someone interrupts the process politely.
     pub(super) interrupts_after: Option<u64>,
     /// Longest time until a decision.
@@ -59,6 +61,8 @@ pub(super) struct Scenario {
     pub(super) power_permille: u64,
     /// Out of a thousand, how many owners only seem dead and wake up later.
     pub(super) hangs_permille: u64,
+    /// Out of a thousand answers, how many come twice.
+    pub(super) repeats_permille: u64,
     /// Out of a thousand events, how many find the clock changed.
     pub(super) clock_jumps_permille: u64,
 }
@@ -75,7 +79,8 @@ impl Scenario {
             crashes: u32::try_from(rng.between(1, 9)).unwrap_or(1),
             crash_spacing: rng.pick(&[10, 30, 80, 150, 300, 600]),
             power_permille: rng.pick(&[0, 400, 800, 1000]),
-            hangs_permille: rng.pick(&[0, 0, 150]),
+            hangs_permille: rng.pick(&[0, 0, 150, 400]),
+            repeats_permille: rng.pick(&[0, 0, 60]),
             clock_jumps_permille: rng.pick(&[0, 0, 5, 30]),
         }
     }
@@ -102,7 +107,7 @@ fn provider_manners(rng: &mut Rng) -> provider::Manners {
 fn platform_manners(rng: &mut Rng) -> platform::Manners {
     platform::Manners {
         reconciles: rng.chance(600),
-        dedupes: rng.chance(300),
+        dedupes: rng.chance(200),
         rejects_permille: rng.pick(&[0, 100]),
         lost_responses_permille: rng.pick(&[0, 150]),
         lost_requests_permille: rng.pick(&[0, 150]),
@@ -127,6 +132,7 @@ fn people(rng: &mut Rng) -> People {
     People {
         cancels_after: rng.chance(80).then(|| rng.between(1, 2_000)),
         kill,
+        meddles_after: rng.chance(100).then(|| rng.between(1, 300)),
         interrupts_after: rng.chance(120).then(|| rng.between(1, 1_500)),
         decides_within: rng.pick(&[5, 500, 20_000]),
     }
@@ -167,7 +173,7 @@ fn started(rng: &mut Rng, is_small: bool) -> Started {
         };
         params.spec()
     } else {
-        let size = if is_small { 2 } else { rng.between(3, 5) };
+        let size = if is_small { 2 } else { rng.between(3, 7) };
         drill(rng, 0, size).spec()
     };
     let model = ModelSpec::named("sim/model");
@@ -194,7 +200,7 @@ fn amounts(rng: &mut Rng, is_small: bool) -> Amounts {
     let calls = if is_small {
         rng.between(1, 8)
     } else {
-        rng.between(6, 80)
+        rng.between(10, 200)
     };
     let tokens = match rng.below(3) {
         0 => rng.between(30, 600),
@@ -204,7 +210,7 @@ fn amounts(rng: &mut Rng, is_small: bool) -> Amounts {
     Amounts {
         tokens,
         calls,
-        tools: rng.pick(&[0, 1, 4, 12]),
+        tools: rng.pick(&[0, 2, 6, 20, 60]),
         money: Nanodollars(match rng.below(3) {
             0 => calls * rng.between(20_000, 400_000),
             _ => u64::MAX / 4,
@@ -228,8 +234,8 @@ fn contract(rng: &mut Rng, episodes: u64) -> Contract {
                 Class::Work,
             ],
             stop_conditions: StopConditions {
-                no_delta_children_max: rng.pick(&[1, 2, 50, 50]),
-                same_error_max: rng.pick(&[1, 3, 50, 50]),
+                no_delta_children_max: rng.pick(&[1, 2, 50, 50, 50]),
+                same_error_max: rng.pick(&[1, 3, 50, 50, 50]),
             },
             ..RecursionPolicy::default()
         },
@@ -244,11 +250,20 @@ fn contract(rng: &mut Rng, episodes: u64) -> Contract {
 }
 
 fn drill(rng: &mut Rng, depth: u32, size: u64) -> Params {
-    let rounds = rng.between(1, size);
+    let rounds = rng.between(1, size + 2);
     let round = |rng: &mut Rng| u32::try_from(rng.below(rounds)).unwrap_or_default();
-    let children = if depth < 3 { rng.below(size + 1) } else { 0 };
+    let children = if depth < 3 {
+        rng.below(size.min(4) + 1)
+    } else {
+        0
+    };
     let children = (0..children).map(|_| child(rng, depth, size, round));
     let children = children.collect();
+    let calls = if rng.chance(900) {
+        rng.between(1, size.min(4))
+    } else {
+        0
+    };
     let effects = (0..rng.below(size)).map(|_| Effect {
         round: round(rng),
         request: effect(rng),
@@ -257,16 +272,20 @@ fn drill(rng: &mut Rng, depth: u32, size: u64) -> Params {
     Params {
         prompt: format!("question {}", rng.below(1000)),
         rounds: u32::try_from(rounds).unwrap_or(1),
-        calls: u32::try_from(rng.between(0, size)).unwrap_or(1),
+        calls: u32::try_from(calls).unwrap_or(1),
         output_tokens_max: rng.pick(&[1, 8, 40, 200]),
         output_tokens_min: rng.pick(&[0, 1, 8]),
-        stream: rng.chance(200),
+        delivery: if rng.chance(200) {
+            Delivery::Streamed
+        } else {
+            Delivery::Whole
+        },
         timeout: Millis(60_000),
         waits_out_outages: rng.chance(300),
         children,
         effects,
         cancels: rng.pick(&[0, 0, 1, 3]),
-        retries: rng.pick(&[0, 1, 5]),
+        retries: rng.pick(&[0, 1, 3]),
         summarises: rng.chance(100),
         emits: rng.chance(400),
         ending: rng.pick(&[
@@ -290,14 +309,11 @@ fn child(rng: &mut Rng, depth: u32, size: u64, round: impl Fn(&mut Rng) -> u32) 
         (Class::Verification, Trigger::EffectAttempted),
         (Class::Critique, Trigger::TaskPacket),
     ]);
-    let child_type = rng.pick(&[
-        "drill",
-        "drill",
-        "drill",
-        "critique",
-        "publish",
-        "unheard_of",
-    ]);
+    let child_type = if rng.chance(900) {
+        "drill"
+    } else {
+        rng.pick(&["critique", "publish", "unheard_of"])
+    };
     let at_least = Amounts {
         tokens: rng.pick(&[0, 10]),
         calls: rng.pick(&[0, 1]),
@@ -320,7 +336,7 @@ fn child(rng: &mut Rng, depth: u32, size: u64, round: impl Fn(&mut Rng) -> u32) 
         at_least,
         at_most,
         contract: None,
-        drill: drill(rng, depth + 1, (size - 1).max(1)),
+        drill: drill(rng, depth + 1, (size - 1).clamp(1, 4)),
     }
 }
 
@@ -334,7 +350,7 @@ fn effect(rng: &mut Rng) -> EffectRequest {
             action: rng.pick(&["say", "pay"]).to_owned(),
         },
         // Few events, so that the same effect is wanted again from another place.
-        event: format!("event {}", rng.below(4)),
+        event: format!("event {}", rng.below(2)),
         arguments: Text::new("{}"),
     }
 }

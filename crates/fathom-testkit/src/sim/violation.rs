@@ -27,6 +27,10 @@ pub enum Invariant {
     BooksCoverBill,
     /// The books say what the journal says: own use, children's use, reservations and grants.
     BooksAgree,
+    /// Past 70 % of a dimension there is one closing call, and neither children nor effects.
+    ClosingRule,
+    /// A call that was given up is not made again.
+    GivenUpStays,
     /// A child gets at most half of what is left.
     HalfRule,
     /// No reservation, grant or owed record is open when an episode finishes.

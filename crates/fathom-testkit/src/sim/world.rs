@@ -176,18 +176,15 @@ impl<L: Accounts> World<L> {
             return Ok(());
         };
         let works = self.agenda.has(Item::is_work);
-        match &host.waiting {
-            None => ensure(works, Invariant::Progress, || {
+        if host.waiting.is_none() {
+            return ensure(works, Invariant::Progress, || {
                 "nothing is under way, and nobody is waited for".into()
-            }),
-            Some(_) => {
-                let busy = |item: &Item| item.is_work() && !matches!(item, Item::Commit);
-                let busy = self.agenda.has(busy);
-                ensure(!busy, Invariant::Progress, || {
-                    "it says that it waits for a person while something is under way".into()
-                })
-            }
+            });
         }
+        let is_busy = self.agenda.has(Item::is_costly);
+        ensure(!is_busy, Invariant::Progress, || {
+            "it says that it waits for a person while something is under way".into()
+        })
     }
 
     fn happen(&mut self, item: Item) -> Result<(), Violation> {
@@ -197,7 +194,10 @@ impl<L: Accounts> World<L> {
                 self.platform.land();
                 Ok(())
             }
-            Item::Wake => self.wake(),
+            Item::Wake => {
+                self.wake();
+                Ok(())
+            }
             Item::Post(signal) => self.post(signal),
             Item::Judge(sender) => self.judge(sender),
             Item::Interrupt => self.release(Departure::Interrupted),
@@ -288,21 +288,22 @@ impl<L: Accounts> World<L> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
-        match self.bug {
-            Some(Bug::EffectBeforeIntent) if host.run.awaits_log() => {
-                let new = &host.journal.tail[before..];
-                let mut commands = new.iter().flat_map(|entry| &entry.record.commands);
-                let has_intent = commands.any(|command| matches!(command, Command::Attempt { .. }));
-                if has_intent {
-                    let steps = host.run.durable(host.journal.position());
-                    return self.carry_out_all(steps);
-                }
-                Ok(())
+        let is_hasty: fn(&Command) -> bool = match self.bug {
+            Some(Bug::EffectBeforeIntent) => |command| matches!(command, Command::Attempt { .. }),
+            Some(Bug::CallBeforeLease) => |command| matches!(command, Command::Lease { .. }),
+            _ => |_| false,
+        };
+        let new = &host.journal.tail[before..];
+        let mut commands = new.iter().flat_map(|entry| &entry.record.commands);
+        if commands.any(is_hasty) {
+            let steps = host.run.durable(host.journal.position());
+            self.carry_out_all(steps)?;
+        }
+        let result = self.host.as_ref().and_then(|host| host.run.result());
+        match result.cloned() {
+            Some(result) if self.bug == Some(Bug::AnswerBeforeDurable) => {
+                self.oracle.show_result(&result)
             }
-            Some(Bug::AnswerBeforeDurable) => match host.run.result().cloned() {
-                Some(result) => self.oracle.show_result(&result),
-                None => Ok(()),
-            },
             _ => Ok(()),
         }
     }
@@ -319,6 +320,10 @@ impl<L: Accounts> World<L> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
+        host.journal.write(&mut self.disk);
+        if self.boundary.crosses() {
+            return Ok(());
+        }
         let entries = match host.journal.commit(&mut self.disk) {
             Ok(entries) => entries,
             Err(why) => {
@@ -344,7 +349,10 @@ impl<L: Accounts> World<L> {
         if self.bug == Some(Bug::WakeUpLost) && self.rng.chance(100) {
             return Ok(());
         }
-        let steps = host.run.durable(position);
+        let mut steps = host.run.durable(position);
+        if self.bug == Some(Bug::StepTwice) && self.rng.chance(50) {
+            steps.extend(steps.clone());
+        }
         self.ask_people(&entries);
         self.carry_out_all(steps)
     }

@@ -1,0 +1,190 @@
+//! What a run may use and has used, as lines.
+
+use fathom_core::amounts::Budget;
+use fathom_core::outcome::BudgetUse;
+use fathom_core::unit::Millis;
+use fathom_host::story::Story;
+
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::plain_text::columns;
+use crate::tree::Moment;
+
+/// Share of a dimension from which an episode may only finish, in per cent.
+const LOW_PERCENT: u128 = 70;
+
+/// Limit and use of a run's root.
+pub(crate) fn of(story: &Story, moment: Moment) -> Option<BudgetUse> {
+    let root = story.root()?;
+    if let Some(result) = &root.result {
+        return Some(result.budget);
+    }
+    let Budget { amounts, time } = root.budget();
+    let until = match moment {
+        Moment::Live { now, .. } => now,
+        Moment::Rest => root.last,
+    };
+    Some(BudgetUse {
+        limit: amounts,
+        spent: story.spent(),
+        time_limit: time,
+        time_spent: until.since(root.began),
+    })
+}
+
+struct Dimension {
+    name: &'static str,
+    spent: String,
+    limit: String,
+    /// The same in numbers, for the share.
+    of: [u64; 2],
+}
+
+fn dimensions(budget: &BudgetUse) -> [Dimension; 4] {
+    let (spent, limit) = (budget.spent, budget.limit);
+    let dimension = |name, shown: [String; 2], of: [u64; 2]| {
+        let [spent, limit] = shown;
+        Dimension {
+            name,
+            spent,
+            limit,
+            of,
+        }
+    };
+    [
+        dimension(
+            "tokens",
+            [spent.tokens, limit.tokens].map(figures::count),
+            [spent.tokens, limit.tokens],
+        ),
+        dimension(
+            "calls",
+            [spent.calls, limit.calls].map(figures::count),
+            [spent.calls, limit.calls],
+        ),
+        dimension(
+            "cost",
+            [spent.money, limit.money].map(figures::cost),
+            [spent.money.0, limit.money.0],
+        ),
+        dimension(
+            "time",
+            [
+                figures::span(budget.time_spent),
+                figures::limit_span(budget.time_limit),
+            ],
+            [budget.time_spent, budget.time_limit].map(|Millis(millis)| millis),
+        ),
+    ]
+}
+
+/// Bars for what is drawn in place: the roomiest form that fits `width`.
+pub(crate) fn bars(budget: &BudgetUse, width: usize) -> Line {
+    const ALL: &[&str] = &["tokens", "calls", "cost", "time"];
+    const FORMS: [(usize, Limits, &[&str]); 8] = [
+        (8, Limits::Shown, ALL),
+        (5, Limits::Shown, ALL),
+        (3, Limits::Shown, ALL),
+        (2, Limits::Shown, ALL),
+        (4, Limits::LeftOut, ALL),
+        (2, Limits::LeftOut, ALL),
+        (2, Limits::LeftOut, &["tokens", "cost", "time"]),
+        (2, Limits::LeftOut, &["tokens", "time"]),
+    ];
+    let dimensions = dimensions(budget);
+    let mut forms = FORMS.iter().map(|(cells, limits, names)| {
+        let mut line = Line::new();
+        let shown = dimensions
+            .iter()
+            .filter(|dimension| names.contains(&dimension.name));
+        for (index, dimension) in shown.enumerate() {
+            if index > 0 {
+                line.push(Tone::Plain, "  ");
+            }
+            dimension.draw(&mut line, *cells, *limits);
+        }
+        line
+    });
+    let fitting = forms.find(|line| line.columns() <= width);
+    fitting.unwrap_or_default()
+}
+
+#[derive(Clone, Copy)]
+enum Limits {
+    Shown,
+    LeftOut,
+}
+
+impl Dimension {
+    fn draw(&self, line: &mut Line, cells: usize, limits: Limits) {
+        line.push(Tone::Faint, format!("{} ", self.name));
+        let full = self.full(cells);
+        line.push(self.tone(), "▰".repeat(full));
+        line.push(Tone::Faint, "▱".repeat(cells - full));
+        line.push(Tone::Plain, " ");
+        line.push(Tone::Plain, self.spent.clone());
+        if matches!(limits, Limits::Shown) {
+            line.push(Tone::Faint, format!("/{}", self.limit));
+        }
+    }
+
+    fn words(&self, of: &str) -> String {
+        format!("{} {}{of}{}", self.name, self.spent, self.limit)
+    }
+
+    /// How many of `cells` are full, rounded up: what was touched shows.
+    fn full(&self, cells: usize) -> usize {
+        let [spent, limit] = self.of.map(u128::from);
+        if spent >= limit {
+            return cells;
+        }
+        let full = (spent * cells as u128).div_ceil(limit);
+        usize::try_from(full).unwrap_or(cells)
+    }
+
+    fn tone(&self) -> Tone {
+        let [spent, limit] = self.of.map(u128::from);
+        if spent * 100 >= limit * LOW_PERCENT {
+            Tone::Odd
+        } else {
+            Tone::Good
+        }
+    }
+}
+
+/// The budget in words, over as many lines as `width` asks for.
+pub(crate) fn words(budget: &BudgetUse, width: usize) -> Vec<Line> {
+    const HEAD: &str = "budget  ";
+    const FORMS: [(&str, &str); 3] = [(" of ", "   "), (" of ", "  "), ("/", "   ")];
+    let dimensions = dimensions(budget);
+    let taken = |of: &str, gap: &str| {
+        let parts = dimensions
+            .iter()
+            .map(|dimension| columns(&dimension.words(of)));
+        HEAD.len() + parts.sum::<usize>() + gap.len() * (dimensions.len() - 1)
+    };
+    let fits = |(of, gap): &(&str, &str)| taken(of, gap) <= width;
+    let (of, gap) = FORMS.into_iter().find(fits).unwrap_or((" of ", "   "));
+    let mut lines = Vec::new();
+    let mut line = Line::new().with(Tone::Faint, HEAD);
+    for (index, dimension) in dimensions.iter().enumerate() {
+        let part = dimension.words(of);
+        if index > 0 && line.columns() + columns(gap) + columns(&part) > width {
+            lines.push(line);
+            line = Line::from(" ".repeat(HEAD.len()));
+        } else if index > 0 {
+            line.push(Tone::Plain, gap);
+        }
+        let tone = match dimension.tone() {
+            Tone::Odd => Tone::Odd,
+            _ => Tone::Plain,
+        };
+        line.push(tone, part);
+    }
+    lines.push(line);
+    lines
+}
+
+#[cfg(test)]
+#[path = "budget_tests.rs"]
+mod tests;

@@ -1,0 +1,84 @@
+//! A run as plain lines: one for each change that matters.
+
+use std::collections::BTreeMap;
+
+use fathom_core::id::EpisodeId;
+use fathom_core::unit::Timestamp;
+use fathom_host::story::{Chapter, State, Story};
+
+use crate::figures;
+use crate::model_choice::shown;
+use crate::tree::{Moment, retry};
+
+/// What was told of each episode already.
+#[derive(Default)]
+pub(crate) struct Changes {
+    told: BTreeMap<EpisodeId, Told>,
+}
+
+#[derive(Default)]
+struct Told {
+    retries: u32,
+    is_over: bool,
+}
+
+impl Changes {
+    /// What changed since the last look.
+    pub(crate) fn since_last(&mut self, short: &str, story: &Story, now: Timestamp) -> Vec<String> {
+        let mut lines = Vec::new();
+        for (id, chapter) in &story.chapters {
+            let name = if id.is_root() {
+                short.to_owned()
+            } else {
+                format!("{short} {id}")
+            };
+            if !self.told.contains_key(id) {
+                lines.push(format!(
+                    "{name}  started {} with {}",
+                    chapter.label(),
+                    shown(chapter.model())
+                ));
+            }
+            let told = self.told.entry(id.clone()).or_default();
+            if chapter.retries > told.retries {
+                told.retries = chapter.retries;
+                if let State::Retrying { at, attempt, kind } = &chapter.state {
+                    let moment = Moment::Live { now, frame: 0 };
+                    let retry = retry(*at, *attempt, &kind.to_string(), moment);
+                    lines.push(format!("{name}  {retry}"));
+                } else {
+                    lines.push(format!("{name}  retried"));
+                }
+            }
+            if !told.is_over
+                && let Some(end) = end(chapter)
+            {
+                told.is_over = true;
+                lines.push(format!("{name}  {end}"));
+            }
+        }
+        lines
+    }
+}
+
+fn end(chapter: &Chapter) -> Option<String> {
+    let State::Finished(status) = chapter.state else {
+        return None;
+    };
+    let why = match &chapter.result {
+        Some(result) if status != fathom_core::outcome::Status::Ok => {
+            format!(": {}", result.stop_reason)
+        }
+        _ => String::new(),
+    };
+    Some(format!(
+        "finished {status}{why}  {} tokens  {}  {}",
+        figures::count(chapter.spent.tokens),
+        figures::cost(chapter.spent.money),
+        figures::span(chapter.last.since(chapter.began))
+    ))
+}
+
+#[cfg(test)]
+#[path = "changes_tests.rs"]
+mod tests;

@@ -1,0 +1,169 @@
+//! Records as lines: place, time, name and a few words.
+
+use std::collections::BTreeMap;
+
+use fathom_core::command::Command;
+use fathom_core::event::{CallOutcome, EventKind, Record, Signal};
+use fathom_core::id::EpisodeId;
+use fathom_core::text::Text;
+use fathom_core::unit::Timestamp;
+
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::plain_text::{one_line, pad, pad_front};
+
+/// Longest text of a record that is shown before the line is cut.
+const TEXT_CHARS_MAX: usize = 400;
+
+/// A record on one line.
+pub(crate) fn line(episode: &EpisodeId, record: &Record, began: Timestamp, width: usize) -> Line {
+    let place = format!("{episode}:{}", record.seq);
+    let offset = figures::span(record.event.at.since(began));
+    let mut line = Line::new()
+        .with(Tone::Plain, pad(&place, 8))
+        .with(
+            Tone::Faint,
+            format!("{}  ", pad_front(&format!("+{offset}"), 9)),
+        )
+        .with(Tone::Strong, pad(record.event.kind.name(), 14))
+        .with(Tone::Plain, " ")
+        .with(Tone::Plain, short(&words(&record.event.kind)));
+    let commands: Vec<&str> = record.commands.iter().map(name).collect();
+    if !commands.is_empty() {
+        line.push(Tone::Faint, format!("  → {}", commands.join(", ")));
+    }
+    line.clipped(width)
+}
+
+fn short(text: &str) -> String {
+    let head: String = text.chars().take(TEXT_CHARS_MAX).collect();
+    one_line(&head)
+}
+
+/// What a record is about, in a few words.
+pub(crate) fn words(event: &EventKind) -> String {
+    match event {
+        EventKind::Started(started) => quoted(&started.goal),
+        EventKind::Resumed | EventKind::Tick => String::new(),
+        EventKind::Released { why } => format!("{why:?}").to_lowercase(),
+        EventKind::Measured { ask, measured } => format!("{ask} {} tokens", measured.input_tokens),
+        EventKind::Summarised { ask, text } | EventKind::ModelDelta { ask, text, .. } => {
+            format!("{ask} {}", quoted(text))
+        }
+        EventKind::ModelReplied {
+            ask,
+            attempt,
+            outcome,
+            ..
+        } => {
+            let tries = if *attempt > 1 {
+                format!(" attempt {attempt}")
+            } else {
+                String::new()
+            };
+            match outcome {
+                CallOutcome::Replied(reply) => format!(
+                    "{ask}{tries} {} in {}",
+                    quoted(&reply.text),
+                    figures::latency(reply.latency)
+                ),
+                CallOutcome::Failed(failure) => format!("{ask}{tries} {failure}"),
+            }
+        }
+        EventKind::ChildFinished { child, result, .. } => format!("{child} {}", result.status),
+        EventKind::CellYielded { ask, question } => format!("{ask} {}", quoted(question)),
+        EventKind::CellFinished { ask, output } => format!("{ask} {}", quoted(output)),
+        EventKind::EffectDecided { ask, decision } => format!("{ask} {decision:?}"),
+        EventKind::EffectSettled { ask, outcome } => format!("{ask} {outcome:?}"),
+        EventKind::Signal(signal) => match signal {
+            Signal::Cancel => "cancel".to_owned(),
+            Signal::Kill { scope } => format!("kill {scope}"),
+            Signal::Lift { scope } => format!("lift {scope}"),
+            Signal::Decide { ask, allow, by, .. } => {
+                let word = if *allow { "allowed" } else { "denied" };
+                format!("{ask} {word} by {by}")
+            }
+        },
+        EventKind::Refused { ask, reason } => format!("{ask} {reason}"),
+        EventKind::Overrun {
+            ask,
+            dimension,
+            reserved,
+            used,
+        } => format!("{ask} {dimension}: {used} used, {reserved} reserved"),
+        EventKind::Forfeited { amounts } => {
+            format!(
+                "{} tokens, {}",
+                amounts.tokens,
+                figures::cost(amounts.money)
+            )
+        }
+    }
+}
+
+fn quoted(text: &Text) -> String {
+    if text.is_closed() {
+        "(gone)".to_owned()
+    } else {
+        format!("“{}”", text.as_str())
+    }
+}
+
+/// A command's name, as the journal writes it.
+pub(crate) const fn name(command: &Command) -> &'static str {
+    match command {
+        Command::Measure { .. } => "measure",
+        Command::Summarise { .. } => "summarise",
+        Command::Lease { .. } => "lease",
+        Command::CallModel { .. } => "call_model",
+        Command::CancelCall { .. } => "cancel_call",
+        Command::Spawn { .. } => "spawn",
+        Command::SignalChild { .. } => "signal_child",
+        Command::RunCell { .. } => "run_cell",
+        Command::AnswerCell { .. } => "answer_cell",
+        Command::Propose { .. } => "propose",
+        Command::Attempt { .. } => "attempt",
+        Command::Reconcile { .. } => "reconcile",
+        Command::Append { .. } => "append",
+        Command::Emit { .. } => "emit",
+        Command::Await { .. } => "await",
+        Command::Refuse { .. } => "refuse",
+        Command::ReportOverrun { .. } => "report_overrun",
+        Command::ReportForfeit { .. } => "report_forfeit",
+        Command::Finish { .. } => "finish",
+    }
+}
+
+/// Tells records as they come; what streams and ticks is left out, there is too much of it.
+#[derive(Default)]
+pub(crate) struct Chronicle {
+    told: BTreeMap<EpisodeId, u64>,
+}
+
+impl Chronicle {
+    /// The lines of those records that were not told before.
+    pub(crate) fn news(&mut self, records: &[(EpisodeId, Record)], width: usize) -> Vec<Line> {
+        let Some(began) = records.first().map(|(_, record)| record.event.at) else {
+            return Vec::new();
+        };
+        let mut lines = Vec::new();
+        for (episode, record) in records {
+            let told = self.told.entry(episode.clone()).or_default();
+            if record.seq.0 < *told {
+                continue;
+            }
+            *told = record.seq.0 + 1;
+            if !matches!(
+                record.event.kind,
+                EventKind::ModelDelta { .. } | EventKind::Tick
+            ) {
+                lines.push(line(episode, record, began, width));
+            }
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+#[path = "chronicle_tests.rs"]
+mod tests;

@@ -1,0 +1,49 @@
+use super::*;
+
+fn asked(more: impl FnOnce(&mut Ask)) -> Ask {
+    let mut asked = Ask {
+        question: None,
+        context: vec![],
+        review: None,
+        system: None,
+        max_output: None,
+        no_stream: false,
+    };
+    more(&mut asked);
+    asked
+}
+
+#[test]
+fn x01_what_was_typed_stands_over_what_the_file_says() {
+    let file = Params {
+        system: "file".into(),
+        review: Some(Review {
+            rubric: "file".into(),
+            revisions_max: 5,
+        }),
+        ..Params::default()
+    };
+    let nothing = params(&asked(|_| {}), file.clone()).unwrap();
+    assert_eq!(nothing, file);
+    let typed = asked(|asked| {
+        asked.system = Some("typed".into());
+        asked.review = Some("typed".into());
+        asked.max_output = Some(8);
+        asked.no_stream = true;
+    });
+    let typed = params(&typed, file).unwrap();
+    assert_eq!(typed.system, "typed");
+    assert_eq!(typed.output_tokens_max, 8);
+    // A reply shorter than the least that is of use would never be asked for.
+    assert_eq!(typed.output_tokens_min, 8);
+    assert!(!typed.stream);
+    let review = typed.review.unwrap();
+    assert_eq!((review.rubric.as_str(), review.revisions_max), ("typed", 5));
+}
+
+#[test]
+fn a_review_may_rewrite_once_by_default() {
+    let typed = asked(|asked| asked.review = Some("r".into()));
+    let review = params(&typed, Params::default()).unwrap().review.unwrap();
+    assert_eq!(review.revisions_max, REVISIONS_MAX);
+}

@@ -1,0 +1,71 @@
+//! `fathom cancel`: stop a run and keep what it has.
+
+use std::time::Duration;
+
+use fathom_core::id::RunId;
+use fathom_host::RunEnd;
+
+use super::ended::settle;
+use crate::app::App;
+use crate::beside::Beside;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::follow::follow;
+use crate::line::Line;
+use crate::output;
+use crate::result_json;
+use crate::settings::{Form, Loudness};
+
+/// How often the journal is asked whether the owner has ended the run.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How long the owner may take to end it.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+pub(crate) async fn cancel(app: &App, name: &str) -> Result<Exit, CliError> {
+    let run = app.find(name)?;
+    if let Some(handle) = app.runtime.cancel(run)? {
+        let followed = follow(app, vec![handle], Beside::nothing()).await?;
+        for followed in followed {
+            // A run that waits for its model is not over; anything else that came back is told as an error.
+            if !matches!(followed.end, RunEnd::Finished(_)) {
+                settle(followed)?;
+            }
+        }
+    } else {
+        let ended = tokio::time::timeout(PATIENCE, ended(app, run)).await;
+        ended.map_err(|_| CliError::StillRunning { run })??;
+    }
+    tell(app, run)
+}
+
+/// Waits until the journal says that the run is over.
+async fn ended(app: &App, run: RunId) -> Result<(), CliError> {
+    let mut looks = tokio::time::interval(LOOK);
+    while !app.runtime.info(run)?.state.is_finished() {
+        looks.tick().await;
+    }
+    Ok(())
+}
+
+fn tell(app: &App, run: RunId) -> Result<Exit, CliError> {
+    let story = app.runtime.story(run)?;
+    if app.settings.form == Form::Json {
+        if let Some(result) = result_json::of(run, &story, Vec::new()) {
+            output::print_json(&result)?;
+        }
+        return Ok(Exit::Ok);
+    }
+    let result = story.root().and_then(|root| root.result.as_ref());
+    if app.settings.loudness != Loudness::Quiet {
+        let stop = result.map_or_else(String::new, |result| result.stop_reason.to_string());
+        output::say(&[Line::from(format!(
+            "run {} is over: {stop}",
+            app.short(run)
+        ))]);
+    }
+    if let Some(answer) = result.and_then(result_json::answer) {
+        output::print_answer(&answer)?;
+    }
+    Ok(Exit::Ok)
+}

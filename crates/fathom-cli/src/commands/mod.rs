@@ -1,0 +1,39 @@
+//! The commands, one file each.
+
+mod ask;
+mod cancel;
+mod doctor;
+mod ended;
+mod fork;
+mod models;
+mod replay;
+mod resume;
+mod runs;
+mod show;
+mod shred;
+mod stats;
+mod verify;
+
+use crate::app::App;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::settings::Settings;
+use crate::typed::{Command, ModelsCommand};
+
+/// Carries out a command.
+pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Exit, CliError> {
+    match command {
+        Command::Ask(asked) => ask::ask(asked, settings).await,
+        Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
+        Command::Show { run, at } => show::show(&App::open(settings)?, &run.run, at.as_ref()),
+        Command::Replay(run) => replay::replay(&App::open(settings)?, &run.run),
+        Command::Fork { run, at } => fork::fork(&App::open(settings)?, &run.run, &at).await,
+        Command::Resume { run } => resume::resume(&App::open(settings)?, run.as_deref()).await,
+        Command::Cancel(run) => cancel::cancel(&App::open(settings)?, &run.run).await,
+        Command::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
+        Command::Stats { days } => stats::stats(&App::open(settings)?, days),
+        Command::Models(ModelsCommand::List) => models::list(&settings),
+        Command::Doctor => doctor::doctor(settings).await,
+        Command::Shred { run, yes } => shred::shred(&App::open(settings)?, &run.run, yes),
+    }
+}

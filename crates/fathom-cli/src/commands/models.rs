@@ -1,0 +1,132 @@
+//! `fathom models list`: which models are configured, what they cost and hold, and how old the price list is.
+
+use fathom_core::model::{ModelSpec, Models};
+use fathom_models::{Facts, PriceBasis, price_dates};
+use serde::Serialize;
+
+use crate::environment;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::model_choice::shown;
+use crate::output;
+use crate::settings::{Form, Settings};
+
+#[derive(Serialize)]
+struct ModelsJson {
+    configured: Vec<ConfiguredJson>,
+    prices: Vec<PricesJson>,
+}
+
+/// A model that the settings name.
+#[derive(Serialize)]
+struct ConfiguredJson {
+    /// The setting that names it.
+    setting: &'static str,
+    model: String,
+    base_url: Option<String>,
+    window_tokens: Option<u64>,
+    /// Dollars per million tokens.
+    input_per_million: f64,
+    output_per_million: f64,
+    /// `listed`, `free` or `unknown`.
+    price: &'static str,
+}
+
+/// When a provider's prices were read.
+#[derive(Serialize)]
+struct PricesJson {
+    provider: &'static str,
+    as_of: &'static str,
+}
+
+pub(crate) fn list(settings: &Settings) -> Result<Exit, CliError> {
+    let configured = match settings.model.models(environment::key) {
+        Ok(models) => configured(&models)?,
+        // A list is of use before the first model is chosen, too.
+        Err(CliError::NoModel) => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let prices = price_dates().into_iter();
+    let prices = prices
+        .map(|(provider, as_of)| PricesJson { provider, as_of })
+        .collect();
+    let found = ModelsJson { configured, prices };
+    match settings.form {
+        Form::Json => output::print_json(&found)?,
+        Form::Human => output::print(&lines(&found))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn configured(models: &Models) -> Result<Vec<ConfiguredJson>, CliError> {
+    let mut found = vec![one("model", &models.main)?];
+    if models.sub != models.main {
+        found.push(one("sub_model", &models.sub)?);
+    }
+    Ok(found)
+}
+
+fn one(setting: &'static str, spec: &ModelSpec) -> Result<ConfiguredJson, CliError> {
+    let facts = facts(spec)?;
+    Ok(ConfiguredJson {
+        setting,
+        model: spec.id.clone(),
+        base_url: spec.base_url.clone(),
+        window_tokens: facts.window_tokens,
+        input_per_million: figures::dollars(facts.price.input_per_million),
+        output_per_million: figures::dollars(facts.price.output_per_million),
+        price: match facts.basis {
+            PriceBasis::Listed => "listed",
+            PriceBasis::Free => "free",
+            PriceBasis::Unknown => "unknown",
+        },
+    })
+}
+
+/// What is known of a model before it is asked.
+pub(crate) fn facts(spec: &ModelSpec) -> Result<Facts, CliError> {
+    let model = fathom_models::connect(spec, environment::key);
+    let model = model.map_err(fathom_host::HostError::from)?;
+    Ok(model.facts().clone())
+}
+
+fn lines(found: &ModelsJson) -> Vec<Line> {
+    let mut lines: Vec<Line> = found
+        .configured
+        .iter()
+        .map(|model| {
+            let window = model.window_tokens.map_or_else(
+                || "window unknown".to_owned(),
+                |tokens| format!("window {}", figures::count(tokens)),
+            );
+            let price = match model.price {
+                "listed" => format!(
+                    "${} in, ${} out per million tokens",
+                    model.input_per_million, model.output_per_million
+                ),
+                "free" => "free".to_owned(),
+                _ => "price unknown: a cost limit does not hold".to_owned(),
+            };
+            Line::new()
+                .with(Tone::Faint, format!("{:<10}", model.setting))
+                .with(Tone::Strong, shown(&model.model))
+                .with(Tone::Plain, format!("   {window}   {price}"))
+        })
+        .collect();
+    if lines.is_empty() {
+        lines.push(Line::from(
+            "no model is configured; `--model PROVIDER/NAME` names one",
+        ));
+    }
+    lines.extend(found.prices.iter().map(|prices| {
+        Line::new()
+            .with(Tone::Faint, format!("{:<10}", "prices"))
+            .with(
+                Tone::Plain,
+                format!("{} as of {}", prices.provider, prices.as_of),
+            )
+    }));
+    lines
+}

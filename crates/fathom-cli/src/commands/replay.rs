@@ -1,0 +1,98 @@
+//! `fathom replay`: fold the journal again and compare.
+
+use fathom_core::step::Difference;
+use fathom_host::HostError;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::chronicle;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures::many;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::settings::Form;
+
+/// Differences that are listed; there are more when the first has made all that follow differ.
+const LISTED_MAX: usize = 100;
+
+#[derive(Serialize)]
+struct ReplayJson {
+    run: fathom_core::id::RunId,
+    events: u64,
+    differences: usize,
+    model_calls: u64,
+    details: Vec<DifferenceJson>,
+}
+
+#[derive(Serialize)]
+struct DifferenceJson {
+    episode: fathom_core::id::EpisodeId,
+    seq: u64,
+    recorded: Vec<&'static str>,
+    folded: Vec<&'static str>,
+}
+
+pub(crate) fn replay(app: &App, name: &str) -> Result<Exit, CliError> {
+    let run = app.find(name)?;
+    let replay = app.runtime.replay(run)?;
+    let count = replay.differences.len();
+    match app.settings.form {
+        Form::Json => output::print_json(&ReplayJson {
+            run,
+            events: replay.events,
+            differences: count,
+            model_calls: replay.model_calls,
+            details: listed(&replay.differences).collect(),
+        })?,
+        Form::Human => {
+            let events = many(replay.events, "record", "records");
+            let (tone, found) = if count == 0 {
+                (Tone::Good, "no difference".to_owned())
+            } else {
+                (Tone::Bad, many(count as u64, "difference", "differences"))
+            };
+            let mut lines = vec![
+                Line::from(format!("{events} folded again: "))
+                    .with(tone, found)
+                    .with(Tone::Plain, ", no model call"),
+            ];
+            lines.extend(listed(&replay.differences).map(|difference| difference.line()));
+            output::print(&lines)?;
+        }
+    }
+    if count == 0 {
+        return Ok(Exit::Ok);
+    }
+    // Told as an error too, but stdout holds its one object already.
+    let error = CliError::Run {
+        run,
+        error: HostError::Differs { run, count },
+    };
+    output::say(&error.lines());
+    Ok(error.exit())
+}
+
+fn listed(differences: &[Difference]) -> impl Iterator<Item = DifferenceJson> {
+    differences
+        .iter()
+        .take(LISTED_MAX)
+        .map(|difference| DifferenceJson {
+            episode: difference.episode.clone(),
+            seq: difference.seq.0,
+            recorded: difference.recorded.iter().map(chronicle::name).collect(),
+            folded: difference.folded.iter().map(chronicle::name).collect(),
+        })
+}
+
+impl DifferenceJson {
+    fn line(&self) -> Line {
+        Line::from(format!(
+            "  {}:{}  recorded {}; folded {}",
+            self.episode,
+            self.seq,
+            self.recorded.join(", "),
+            self.folded.join(", ")
+        ))
+    }
+}

@@ -1,0 +1,222 @@
+//! `fathom runs`: the list of runs, newest first.
+
+use fathom_core::id::RunId;
+use fathom_core::unit::{Nanodollars, Timestamp};
+use fathom_host::story::Story;
+use fathom_store::RunInfo;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::episode_json::{Ownership, readable, run_status};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::model_choice::shown;
+use crate::output;
+use crate::plain_text::{clip, columns, one_line, pad, pad_front};
+use crate::settings::{Form, Loudness};
+
+#[derive(Serialize)]
+struct RunsJson {
+    runs: Vec<RunJson>,
+}
+
+#[derive(Serialize)]
+struct RunJson {
+    run: RunId,
+    status: String,
+    program: String,
+    model: String,
+    created_at: String,
+    updated_at: String,
+    tokens: u64,
+    cost: f64,
+    model_calls: u64,
+    episodes: u64,
+    events: u64,
+    /// None when the content is gone.
+    question: Option<String>,
+}
+
+/// A run and what its story adds to the list.
+struct Listed {
+    info: RunInfo,
+    /// Its id, as short as it can be.
+    short: String,
+    status: String,
+    tokens: u64,
+    money: Nanodollars,
+    question: Option<String>,
+}
+
+pub(crate) fn runs(app: &App, limit: u32) -> Result<Exit, CliError> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let infos = app.runtime.runs(limit)?;
+    let listed: Vec<Listed> = infos
+        .into_iter()
+        .map(|info| Listed::read(app, info))
+        .collect();
+    match app.settings.form {
+        Form::Json => output::print_json(&RunsJson {
+            runs: listed.into_iter().map(RunJson::from).collect(),
+        })?,
+        Form::Human if listed.is_empty() => {
+            if app.settings.loudness != Loudness::Quiet {
+                let home = app.settings.home.display();
+                output::say(&[Line::from(format!("there are no runs in {home}"))]);
+            }
+        }
+        Form::Human => output::print(&table(app.now(), &listed, output::stdout_columns()))?,
+    }
+    Ok(Exit::Ok)
+}
+
+impl Listed {
+    /// A run whose story cannot be read is listed all the same.
+    fn read(app: &App, info: RunInfo) -> Self {
+        let story = app.runtime.story(info.run).unwrap_or_default();
+        let ownership = if !info.state.is_finished() && app.runtime.is_owned(info.run) {
+            Ownership::Owned
+        } else {
+            Ownership::Free
+        };
+        let spent = story.spent();
+        Self {
+            status: run_status(info.state, ownership),
+            tokens: spent.tokens,
+            money: spent.money,
+            question: question(&story),
+            short: app.short(info.run),
+            info,
+        }
+    }
+}
+
+fn question(story: &Story) -> Option<String> {
+    readable(&story.root()?.started.goal)
+}
+
+impl From<Listed> for RunJson {
+    fn from(listed: Listed) -> Self {
+        let info = listed.info;
+        Self {
+            run: info.run,
+            status: listed.status,
+            program: info.program,
+            model: info.model,
+            created_at: figures::moment(info.created_at),
+            updated_at: figures::moment(info.updated_at),
+            tokens: listed.tokens,
+            cost: figures::dollars(listed.money),
+            model_calls: info.model_calls,
+            episodes: info.episodes,
+            events: info.events,
+            question: listed.question,
+        }
+    }
+}
+
+/// A column of the table.
+struct Column {
+    head: &'static str,
+    side: Side,
+    cells: Vec<String>,
+}
+
+/// Where a column's text stands.
+#[derive(Clone, Copy)]
+enum Side {
+    Left,
+    Right,
+}
+
+/// Which columns go first when the question has too little room.
+const DROPPED: [&str; 6] = ["program", "model", "calls", "cost", "tokens", "age"];
+
+const MODEL_COLUMNS_MAX: usize = 28;
+
+/// Columns that the question should have, else other columns go.
+const QUESTION_COLUMNS_MIN: usize = 20;
+
+const GAP: &str = "  ";
+
+fn table(now: Timestamp, listed: &[Listed], width: usize) -> Vec<Line> {
+    let column = |head, side, cell: &dyn Fn(&Listed) -> String| Column {
+        head,
+        side,
+        cells: listed.iter().map(cell).collect(),
+    };
+    let mut table = vec![
+        column("run", Side::Left, &|listed| listed.short.clone()),
+        column("age", Side::Right, &|listed| {
+            figures::age(now, listed.info.created_at)
+        }),
+        column("status", Side::Left, &|listed| listed.status.clone()),
+        column("program", Side::Left, &|listed| listed.info.program.clone()),
+        column("model", Side::Left, &|listed| {
+            clip(&shown(&listed.info.model), MODEL_COLUMNS_MAX)
+        }),
+        column("tokens", Side::Right, &|listed| {
+            figures::count(listed.tokens)
+        }),
+        column("cost", Side::Right, &|listed| figures::cost(listed.money)),
+        column("calls", Side::Right, &|listed| {
+            figures::count(listed.info.model_calls)
+        }),
+    ];
+    for dropped in DROPPED {
+        let taken: usize = table.iter().map(|column| column.width() + GAP.len()).sum();
+        if taken + QUESTION_COLUMNS_MIN <= width {
+            break;
+        }
+        table.retain(|column| column.head != dropped);
+    }
+    rows(&table, listed, width)
+}
+
+fn rows(table: &[Column], listed: &[Listed], width: usize) -> Vec<Line> {
+    let mut head = Line::new();
+    for column in table {
+        head.push(Tone::Faint, column.padded(column.head));
+        head.push(Tone::Plain, GAP);
+    }
+    let mut lines = vec![head.with(Tone::Faint, "question").clipped(width)];
+    for (row, listed) in listed.iter().enumerate() {
+        let mut line = Line::new();
+        for column in table {
+            let tone = match (column.head, listed.status.as_str()) {
+                ("status", "failed") => Tone::Bad,
+                ("status", status) if !matches!(status, "ok" | "running") => Tone::Odd,
+                _ => Tone::Plain,
+            };
+            let cell = column.cells.get(row).map_or("", String::as_str);
+            line.push(tone, column.padded(cell));
+            line.push(Tone::Plain, GAP);
+        }
+        let question = match &listed.question {
+            Some(question) => one_line(question),
+            None => "(shredded)".to_owned(),
+        };
+        lines.push(line.with(Tone::Plain, question).clipped(width));
+    }
+    lines
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().map(|cell| columns(cell));
+        cells.max().unwrap_or(0).max(self.head.len())
+    }
+
+    fn padded(&self, cell: &str) -> String {
+        match self.side {
+            Side::Left => pad(cell, self.width()),
+            Side::Right => pad_front(cell, self.width()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "runs_tests.rs"]
+mod tests;

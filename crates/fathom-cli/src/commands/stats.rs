@@ -1,0 +1,190 @@
+//! `fathom stats`: figures over the runs of the last days.
+
+use std::collections::BTreeMap;
+
+use fathom_core::unit::{Millis, Nanodollars};
+use fathom_host::story::Story;
+use fathom_store::RunQuery;
+use serde::Serialize;
+
+use crate::app::App;
+use crate::episode_json::{Ownership, run_status};
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures::{self, many};
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::settings::Form;
+
+const DAY_MS: u64 = 86_400_000;
+
+/// What the runs add up to.
+#[derive(Debug, Default)]
+struct Figures {
+    runs: u64,
+    by_status: BTreeMap<String, u64>,
+    episodes: u64,
+    model_calls: u64,
+    retries: u64,
+    refusals: u64,
+    overruns: u64,
+    resumes: u64,
+    tokens: u64,
+    money: Nanodollars,
+    latencies: Vec<Millis>,
+}
+
+#[derive(Serialize)]
+struct StatsJson {
+    days: u32,
+    runs: u64,
+    by_status: BTreeMap<String, u64>,
+    episodes: u64,
+    model_calls: u64,
+    retries: u64,
+    refusals: u64,
+    overruns: u64,
+    resumes: u64,
+    tokens: u64,
+    cost: f64,
+    latency_ms: LatencyJson,
+}
+
+/// None when no call was answered.
+#[derive(Serialize)]
+struct LatencyJson {
+    p50: Option<Millis>,
+    p95: Option<Millis>,
+}
+
+pub(crate) fn stats(app: &App, days: u32) -> Result<Exit, CliError> {
+    let figures = gather(app, days)?;
+    match app.settings.form {
+        Form::Json => output::print_json(&figures.into_json(days))?,
+        Form::Human => output::print(&figures.lines(days))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
+    let span = Millis(u64::from(days).saturating_mul(DAY_MS));
+    let mut figures = Figures::default();
+    let now = app.now();
+    for info in app.runtime.runs(RunQuery::LIMIT_MAX)? {
+        if now.since(info.created_at) > span {
+            // They come newest first.
+            break;
+        }
+        let ownership = if !info.state.is_finished() && app.runtime.is_owned(info.run) {
+            Ownership::Owned
+        } else {
+            Ownership::Free
+        };
+        // A run that cannot be read counts, without its figures.
+        let story = app.runtime.story(info.run).unwrap_or_default();
+        figures.add(run_status(info.state, ownership), &story);
+    }
+    figures.latencies.sort_unstable();
+    Ok(figures)
+}
+
+impl Figures {
+    fn add(&mut self, status: String, story: &Story) {
+        self.runs += 1;
+        *self.by_status.entry(status).or_default() += 1;
+        self.resumes += story.root().map_or(0, |root| u64::from(root.resumes));
+        let spent = story.spent();
+        self.tokens += spent.tokens;
+        self.money.0 = self.money.0.saturating_add(spent.money.0);
+        for chapter in story.chapters.values() {
+            self.episodes += 1;
+            self.model_calls += chapter.latencies.len() as u64;
+            self.retries += u64::from(chapter.retries);
+            self.refusals += chapter.refusals.len() as u64;
+            self.overruns += u64::from(chapter.overruns);
+            self.latencies.extend(&chapter.latencies);
+        }
+    }
+
+    /// The latency that `percent` of the answered calls stayed within.
+    fn latency(&self, percent: usize) -> Option<Millis> {
+        let rank = (self.latencies.len() * percent).div_ceil(100);
+        self.latencies.get(rank.checked_sub(1)?).copied()
+    }
+
+    fn into_json(self, days: u32) -> StatsJson {
+        StatsJson {
+            days,
+            latency_ms: LatencyJson {
+                p50: self.latency(50),
+                p95: self.latency(95),
+            },
+            runs: self.runs,
+            by_status: self.by_status,
+            episodes: self.episodes,
+            model_calls: self.model_calls,
+            retries: self.retries,
+            refusals: self.refusals,
+            overruns: self.overruns,
+            resumes: self.resumes,
+            tokens: self.tokens,
+            cost: figures::dollars(self.money),
+        }
+    }
+
+    fn lines(&self, days: u32) -> Vec<Line> {
+        let line = |name: &str, text: String| {
+            Line::new()
+                .with(Tone::Faint, format!("{name:<9}"))
+                .with(Tone::Plain, text)
+        };
+        let statuses: Vec<String> = self
+            .by_status
+            .iter()
+            .map(|(status, count)| format!("{status} {}", figures::count(*count)))
+            .collect();
+        let latency = |percent| {
+            self.latency(percent)
+                .map_or_else(|| "–".to_owned(), figures::latency)
+        };
+        vec![
+            line(
+                "runs",
+                format!(
+                    "{} in {}   {}",
+                    figures::count(self.runs),
+                    many(u64::from(days), "day", "days"),
+                    statuses.join("   ")
+                ),
+            ),
+            line(
+                "calls",
+                format!(
+                    "{}   {}   {}   {}",
+                    figures::count(self.model_calls),
+                    many(self.retries, "retry", "retries"),
+                    many(self.refusals, "refusal", "refusals"),
+                    many(self.overruns, "overrun", "overruns"),
+                ),
+            ),
+            line(
+                "latency",
+                format!("p50 {}   p95 {}", latency(50), latency(95)),
+            ),
+            line(
+                "used",
+                format!(
+                    "{} tokens   {}   {}",
+                    figures::count(self.tokens),
+                    figures::cost(self.money),
+                    many(self.episodes, "episode", "episodes"),
+                ),
+            ),
+            line("resumes", figures::count(self.resumes)),
+        ]
+    }
+}
+
+#[cfg(test)]
+#[path = "stats_tests.rs"]
+mod tests;

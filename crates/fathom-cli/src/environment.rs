@@ -1,0 +1,76 @@
+//! The one place of the command line that reads the environment.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use crate::error::CliError;
+
+/// Variables that Fathom reads for itself; keys of models are looked up by name when they are needed.
+const NAMES: [&str; 18] = [
+    "FATHOM_HOME",
+    "FATHOM_CHARTER",
+    "FATHOM_MODEL",
+    "FATHOM_SUB_MODEL",
+    "FATHOM_BASE_URL",
+    "FATHOM_API_KEY_ENV",
+    "FATHOM_API_KEY_HEADER",
+    "FATHOM_BUDGET",
+    "FATHOM_MAX_DEPTH",
+    "FATHOM_MAX_CHILDREN",
+    "FATHOM_CONCURRENCY",
+    "FATHOM_JSON",
+    "FATHOM_QUIET",
+    "FATHOM_VERBOSE",
+    "FATHOM_CONFIG",
+    "FATHOM_NO_RESUME",
+    "XDG_DATA_HOME",
+    "HOME",
+];
+
+/// The variables that are set and not empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    values: BTreeMap<&'static str, String>,
+}
+
+impl Variables {
+    /// Reads them with `look_up`.
+    pub(crate) fn read(look_up: impl Fn(&str) -> Option<OsString>) -> Result<Self, CliError> {
+        let mut values = BTreeMap::new();
+        for name in NAMES {
+            let Some(value) = look_up(name).filter(|value| !value.is_empty()) else {
+                continue;
+            };
+            let value = value.into_string().map_err(|value| CliError::BadValue {
+                what: name.to_owned(),
+                value: value.to_string_lossy().into_owned(),
+                why: "it is not UTF-8".to_owned(),
+            })?;
+            values.insert(name, value);
+        }
+        Ok(Self { values })
+    }
+
+    /// One of them.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(String::as_str)
+    }
+}
+
+/// The real environment.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line is the edge where the environment is read"
+)]
+pub(crate) fn look_up(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// A key of a model, by the name of its variable.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the command line is the edge where the environment is read"
+)]
+pub(crate) fn key(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|key| !key.is_empty())
+}

@@ -1,0 +1,239 @@
+//! What can go wrong before, beside and after a run, as the user meets it.
+
+use std::error::Error as _;
+use std::io;
+use std::path::PathBuf;
+
+use fathom_core::failure::ModelFailure;
+use fathom_core::id::RunId;
+use fathom_host::HostError;
+use fathom_models::ModelsError;
+use serde::Serialize;
+
+use crate::exit::Exit;
+use crate::line::{Line, Tone};
+use crate::plain_text::{one_line, safe};
+
+/// Everything the command line can fail with.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("there is no flag `{flag}`")]
+    UnknownFlag { flag: String, hint: String },
+    #[error("there is no command `{command}`")]
+    UnknownCommand { command: String, hint: String },
+    #[error("`{what}` cannot be `{value}`: {why}")]
+    BadValue {
+        what: String,
+        value: String,
+        why: String,
+    },
+    #[error("{message}")]
+    Arguments { message: String, hint: String },
+    #[error("there is no question")]
+    NoQuestion,
+    #[error("`{what}` is {value}, the hard cap is {cap}")]
+    OverCap { what: String, value: u64, cap: u64 },
+    #[error("no model is configured")]
+    NoModel,
+    #[error("`{model}` is no model of this build: {why}")]
+    UnknownModel { model: String, why: String },
+    #[error("cannot read the script `{}`", file.display())]
+    NoScript { file: PathBuf, source: io::Error },
+    #[error("there is no charter `{name}` in this build")]
+    UnknownCharter { name: String },
+    #[error("cannot read {what}")]
+    Unreadable { what: String, source: io::Error },
+    #[error("{what} is not text")]
+    NotText { what: String },
+    #[error("{what} is larger than {bytes_max} bytes")]
+    TooLarge { what: String, bytes_max: u64 },
+    #[error("there is no place for the data folder: neither `XDG_DATA_HOME` nor `HOME` is set")]
+    NoHome,
+    #[error("the variable `{variable}` is not set")]
+    KeyNotSet { variable: String },
+    #[error("shredding run `{run}` cannot be undone")]
+    Unconfirmed { run: RunId },
+    #[error("cannot write to stdout")]
+    Output(#[source] io::Error),
+    #[error("cannot set up the process")]
+    Setup(#[source] io::Error),
+    #[error("the model cannot be reached: {failure}")]
+    OutOfReach {
+        run: RunId,
+        short: String,
+        failure: Box<ModelFailure>,
+    },
+    #[error("interrupted")]
+    Interrupted { run: RunId, short: String },
+    #[error("run `{run}` was asked to stop, but its owner has not ended it yet")]
+    StillRunning { run: RunId },
+    #[error(transparent)]
+    Host(#[from] HostError),
+    #[error("{error}")]
+    Run { run: RunId, error: HostError },
+    #[error("{what}")]
+    Bug { what: String },
+}
+
+impl CliError {
+    /// The error's code, as its page in `docs/errors` is called.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Self::UnknownFlag { .. } => "F0101",
+            Self::UnknownCommand { .. } => "F0102",
+            Self::BadValue { .. } => "F0103",
+            Self::Arguments { .. } => "F0104",
+            Self::NoQuestion => "F0105",
+            Self::OverCap { .. } => "F0106",
+            Self::NoModel => "F0107",
+            Self::UnknownModel { .. } => "F0108",
+            Self::NoScript { .. } => "F0109",
+            Self::UnknownCharter { .. } => "F0120",
+            Self::Unreadable { .. } => "F0121",
+            Self::NotText { .. } => "F0122",
+            Self::TooLarge { .. } => "F0124",
+            Self::NoHome => "F0125",
+            Self::KeyNotSet { .. } => "F0126",
+            Self::Unconfirmed { .. } => "F0127",
+            Self::Output(_) => "F0128",
+            Self::Setup(_) => "F0129",
+            Self::OutOfReach { .. } => "F0390",
+            Self::Interrupted { .. } => "F0490",
+            Self::StillRunning { .. } => "F0491",
+            Self::Host(error) | Self::Run { error, .. } => error.code(),
+            Self::Bug { .. } => "F0901",
+        }
+    }
+
+    /// What the user may do about it.
+    pub(crate) fn hint(&self) -> String {
+        match self {
+            Self::UnknownFlag { hint, .. }
+            | Self::UnknownCommand { hint, .. }
+            | Self::Arguments { hint, .. } => hint.clone(),
+            Self::BadValue { what, .. } if what.contains("budget") || what.contains("BUDGET") => {
+                "write `--budget tokens=20000,calls=8,time=30s,cost=0.25`".into()
+            }
+            Self::BadValue { what, .. } => format!("`--help` after the command says what `{what}` takes"),
+            Self::NoQuestion => "put it first: `fathom ask \"…\" --context PATH`; `-` or a pipe reads it from stdin".into(),
+            Self::OverCap { what, cap, .. } => format!("set `{what}` to at most {cap}"),
+            Self::NoModel => "name one: `--model openai/NAME --base-url URL`, `--model ollama/NAME` or `--model script/FILE`; `FATHOM_MODEL` and `model` in fathom.toml do the same".into(),
+            Self::UnknownModel { .. } => "a model is `openai/NAME`, `anthropic/NAME`, `ollama/NAME` or `script/FILE`".into(),
+            Self::NoScript { .. } => "`script/FILE` answers from the JSON lines of FILE; the path is relative to this folder".into(),
+            Self::UnknownCharter { .. } => "leave out `--charter`, or say `--charter default`".into(),
+            Self::Unreadable { .. } => "check the path and its permissions".into(),
+            Self::NotText { .. } => "give UTF-8 text; convert the file first".into(),
+            Self::TooLarge { .. } => "give a part of it, or fewer files".into(),
+            Self::NoHome => "give one with `--home DIR`".into(),
+            Self::KeyNotSet { variable } => format!("export {variable}=…, or name another variable with `--api-key-env`"),
+            Self::Unconfirmed { run } => format!("to do it all the same: fathom shred {run} --yes"),
+            Self::Output(_) => "the run is recorded; `fathom show` prints its answer again".into(),
+            Self::Setup(_) => "check the limits on processes and open files".into(),
+            Self::OutOfReach { short, .. } => format!("`fathom doctor` looks at the model; when it is back: fathom resume {short}"),
+            Self::Interrupted { short, .. } => format!("go on with: fathom resume {short}"),
+            Self::StillRunning { run } => format!("watch it with `fathom show {run}`"),
+            Self::Host(error) | Self::Run { error, .. } => error.hint(),
+            Self::Bug { .. } => "this is a bug; please report it with this line and the command. Runs can be resumed".into(),
+        }
+    }
+
+    /// The run it is about.
+    pub(crate) const fn run(&self) -> Option<RunId> {
+        match self {
+            Self::OutOfReach { run, .. }
+            | Self::Interrupted { run, .. }
+            | Self::StillRunning { run }
+            | Self::Unconfirmed { run }
+            | Self::Run { run, .. } => Some(*run),
+            _ => None,
+        }
+    }
+
+    /// How the process ends.
+    pub(crate) fn exit(&self) -> Exit {
+        match self {
+            Self::Interrupted { .. } => Exit::Interrupted,
+            Self::Host(HostError::Models(error)) => unusable_model(error),
+            _ => Exit::of_error(self.code()),
+        }
+    }
+
+    /// What lies behind it, the nearest first.
+    pub(crate) fn causes(&self) -> Vec<String> {
+        let first = match self {
+            Self::Run { error, .. } => error.source(),
+            other => other.source(),
+        };
+        std::iter::successors(first, |cause: &&dyn std::error::Error| (*cause).source())
+            .map(ToString::to_string)
+            .collect()
+    }
+
+    /// The error as a person reads it.
+    pub(crate) fn lines(&self) -> Vec<Line> {
+        if let Self::Interrupted { short, .. } = self {
+            return vec![Line::from(format!(
+                "interrupted; go on with: fathom resume {short}"
+            ))];
+        }
+        let mut lines = vec![
+            Line::new()
+                .with(Tone::Bad, format!("error[{}]", self.code()))
+                .with(Tone::Plain, format!(": {}", safe(&self.to_string()))),
+        ];
+        lines.extend(
+            self.causes()
+                .iter()
+                .map(|cause| Line::from(format!("  cause: {}", one_line(cause)))),
+        );
+        lines.push(
+            Line::new()
+                .with(Tone::Busy, "hint")
+                .with(Tone::Plain, format!(": {}", safe(&self.hint()))),
+        );
+        lines
+    }
+
+    /// The error as a program reads it.
+    pub(crate) fn json(&self) -> ErrorJson {
+        ErrorJson {
+            error: ErrorBody {
+                code: self.code(),
+                message: self.to_string(),
+                hint: self.hint(),
+                causes: self.causes(),
+            },
+            run: self.run(),
+        }
+    }
+}
+
+/// A model that cannot be used was configured wrongly; only what the machine lacks is out of reach.
+fn unusable_model(error: &ModelsError) -> Exit {
+    match error {
+        ModelsError::Client { .. } => Exit::Unreachable,
+        ModelsError::Prices { .. } => Exit::Bug,
+        _ => Exit::Usage,
+    }
+}
+
+/// The object that `--json` prints instead of a result.
+#[derive(Debug, Serialize)]
+pub(crate) struct ErrorJson {
+    error: ErrorBody,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    run: Option<RunId>,
+}
+
+#[derive(Debug, Serialize)]
+struct ErrorBody {
+    code: &'static str,
+    message: String,
+    hint: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    causes: Vec<String>,
+}
+
+#[cfg(test)]
+#[path = "error_tests.rs"]
+mod tests;

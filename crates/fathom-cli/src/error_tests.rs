@@ -1,0 +1,73 @@
+use super::*;
+use fathom_core::failure::FailureKind;
+
+fn run() -> RunId {
+    crate::stories_tests::run_id()
+}
+
+fn all() -> Vec<CliError> {
+    let io = || io::Error::from(io::ErrorKind::NotFound);
+    vec![
+        CliError::NoQuestion,
+        CliError::NoModel,
+        CliError::OverCap {
+            what: "--max-depth".into(),
+            value: 9,
+            cap: 4,
+        },
+        CliError::BadValue {
+            what: "--budget".into(),
+            value: "x".into(),
+            why: "`x` is not of the form `tokens=20000`".into(),
+        },
+        CliError::NoScript {
+            file: "gone.jsonl".into(),
+            source: io(),
+        },
+        CliError::OutOfReach {
+            run: run(),
+            short: "0199c2f4".into(),
+            failure: Box::new(ModelFailure::unsent(
+                FailureKind::Connection,
+                "nobody \u{1b}[1mlistens",
+            )),
+        },
+        CliError::Interrupted {
+            run: run(),
+            short: "0199c2f4".into(),
+        },
+        CliError::Run {
+            run: run(),
+            error: HostError::ConfigUnreadable {
+                file: "f".into(),
+                source: io(),
+            },
+        },
+        CliError::Bug {
+            what: "internal error: x".into(),
+        },
+    ]
+}
+
+#[test]
+fn x08_every_error_has_code_causes_and_hint() {
+    let text: Vec<String> = all()
+        .iter()
+        .map(|error| {
+            let lines: Vec<String> = error.lines().iter().map(Line::plain).collect();
+            format!("exit {}\n{}", error.exit().code(), lines.join("\n"))
+        })
+        .collect();
+    insta::assert_snapshot!(text.join("\n\n"));
+}
+
+#[test]
+fn x08_errors_as_json_carry_code_message_hint_and_run() {
+    for error in all() {
+        let json = serde_json::to_value(error.json()).unwrap();
+        assert_eq!(json["error"]["code"], error.code());
+        assert_eq!(json["error"]["message"], error.to_string());
+        assert_eq!(json["error"]["hint"], error.hint());
+        assert_eq!(json.get("run").is_some(), error.run().is_some());
+    }
+}

@@ -1,0 +1,163 @@
+//! Follows runs to their end: draws how they get on, and lets go when the user says so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fathom_core::id::RunId;
+use fathom_host::story::Story;
+use fathom_host::{RunEnd, RunHandle};
+use tokio::sync::{Notify, watch};
+use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
+
+use crate::app::App;
+use crate::beside::Beside;
+use crate::chronicle::Chronicle;
+use crate::error::CliError;
+use crate::line::Line;
+use crate::output;
+use crate::progress::{Progress, Shown};
+use crate::settings::Loudness;
+use crate::signals::{self, Heard, Signals};
+
+/// Time between two frames.
+const FRAME: Duration = Duration::from_millis(100);
+
+/// A run that came back.
+pub(crate) struct Followed {
+    pub(crate) run: RunId,
+    /// Its id, as short as it can be.
+    pub(crate) short: String,
+    pub(crate) story: Story,
+    pub(crate) end: RunEnd,
+}
+
+/// A run on its way.
+struct OnItsWay {
+    run: RunId,
+    short: String,
+    watch: watch::Receiver<Story>,
+    interrupt: Arc<Notify>,
+    chronicle: Chronicle,
+    records_told: u64,
+    end: Option<RunEnd>,
+}
+
+/// Follows `handles` until all have come back. What is done beside them is let go of at the end.
+pub(crate) async fn follow(
+    app: &App,
+    handles: Vec<RunHandle>,
+    mut beside: Beside,
+) -> Result<Vec<Followed>, CliError> {
+    let mut signals = Signals::listen()?;
+    let mut progress = Progress::new(app.settings.loudness);
+    let mut ends = JoinSet::new();
+    let mut runs = Vec::new();
+    for (index, handle) in handles.into_iter().enumerate() {
+        runs.push(OnItsWay::new(app, &handle));
+        ends.spawn(async move { (index, handle.end().await) });
+    }
+    let mut frames = tokio::time::interval(FRAME);
+    frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            biased;
+            ended = ends.join_next() => match ended {
+                None => break,
+                Some(Ok((index, end))) => {
+                    if let Some(run) = runs.get_mut(index) {
+                        run.end = Some(end);
+                    }
+                }
+                Some(Err(error)) => match error.try_into_panic() {
+                    Ok(panic) => std::panic::resume_unwind(panic),
+                    Err(_) => break,
+                },
+            },
+            heard = signals.next() => match heard {
+                Heard::LetGo => runs.iter().for_each(|run| run.interrupt.notify_one()),
+                Heard::Leave => signals::leave(),
+            },
+            Some(note) = beside.note() => progress.note(&[note]),
+            _ = frames.tick() => show(app, &mut runs, &mut progress),
+        }
+    }
+    tell_records(app, &mut runs, &mut progress);
+    let stories: Vec<Story> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
+    progress.finish(&shown(&runs, &stories), app.now());
+    drop(progress);
+    tokio::select! {
+        () = beside.let_go() => {}
+        Heard::Leave = leave(&mut signals) => signals::leave(),
+    }
+    let followed = runs.into_iter().zip(stories).filter_map(|(run, story)| {
+        Some(Followed {
+            run: run.run,
+            short: run.short,
+            story,
+            end: run.end?,
+        })
+    });
+    Ok(followed.collect())
+}
+
+/// Waits for the signal that counts once everything is being let go of anyway.
+async fn leave(signals: &mut Signals) -> Heard {
+    while signals.next().await != Heard::Leave {}
+    Heard::Leave
+}
+
+impl OnItsWay {
+    fn new(app: &App, handle: &RunHandle) -> Self {
+        Self {
+            run: handle.run(),
+            short: app.short(handle.run()),
+            watch: handle.watch(),
+            interrupt: handle.interrupter(),
+            chronicle: Chronicle::default(),
+            records_told: 0,
+            end: None,
+        }
+    }
+}
+
+fn shown<'a>(runs: &'a [OnItsWay], stories: &'a [Story]) -> Vec<Shown<'a>> {
+    let pairs = runs.iter().zip(stories);
+    pairs
+        .map(|(run, story)| Shown {
+            run: run.run,
+            short: &run.short,
+            story,
+        })
+        .collect()
+}
+
+fn show(app: &App, runs: &mut [OnItsWay], progress: &mut Progress) {
+    if matches!(progress, Progress::Silent) {
+        return;
+    }
+    tell_records(app, runs, progress);
+    // Copies: a terminal that does not take its lines must not hold up the run.
+    let stories: Vec<Story> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
+    progress.update(&shown(runs, &stories), app.now());
+}
+
+/// With `-v`, tells the records that came since the last look.
+fn tell_records(app: &App, runs: &mut [OnItsWay], progress: &mut Progress) {
+    if app.settings.loudness != Loudness::Verbose {
+        return;
+    }
+    let width = output::stderr_size().map_or(usize::MAX, |(columns, _)| columns);
+    for run in runs {
+        let records = run.watch.borrow().records();
+        if records == run.records_told {
+            continue;
+        }
+        // What cannot be read now is read at the next look; the run itself says when something is wrong.
+        if let Ok(found) = app.runtime.records(run.run) {
+            run.records_told = records;
+            let lines: Vec<Line> = run.chronicle.news(&found, width);
+            progress.note(&lines);
+        }
+    }
+}

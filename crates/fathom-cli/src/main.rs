@@ -1,0 +1,100 @@
+//! The binary `fathom`: reads what was typed, settles what it means, and carries it out.
+//!
+//! Data goes to stdout and everything else to stderr. Every error has a code, a cause and a hint.
+
+mod app;
+mod beside;
+mod budget;
+mod bug;
+mod changes;
+mod chronicle;
+mod commands;
+mod environment;
+mod episode_json;
+mod error;
+mod exit;
+mod figures;
+mod follow;
+mod inputs;
+mod line;
+mod model_choice;
+mod output;
+mod painter;
+mod plain_text;
+mod progress;
+mod result_json;
+mod settings;
+mod signals;
+#[cfg(test)]
+mod stories_tests;
+mod tree;
+mod typed;
+mod usage;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::environment::Variables;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::settings::{Form, Settings};
+use crate::typed::Typed;
+use crate::usage::Usage;
+
+/// Threads that drive runs. The work is waiting, so a few are plenty and a small number starts fast.
+const WORKERS: usize = 2;
+
+fn main() -> ExitCode {
+    bug::report_panics();
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let form = if settings::wants_json(&arguments, environment::look_up) {
+        Form::Json
+    } else {
+        Form::Human
+    };
+    let exit = std::panic::catch_unwind(|| {
+        run(&arguments).unwrap_or_else(|error| {
+            output::say(&error.lines());
+            fail(&error, form)
+        })
+    });
+    // The hook has said what happened already.
+    let exit = exit.unwrap_or_else(|_| fail(&bug::last(), form));
+    exit.into()
+}
+
+/// Tells programs about an error; people were told before.
+fn fail(error: &CliError, form: Form) -> Exit {
+    if form == Form::Json {
+        // Without a stdout nobody reads the object; the exit code still says it.
+        let _ = output::print_json(&error.json());
+    }
+    error.exit()
+}
+
+fn run(arguments: &[OsString]) -> Result<Exit, CliError> {
+    let typed = match Typed::try_parse_from(arguments) {
+        Ok(typed) => typed,
+        Err(error) => {
+            return match usage::read(&error) {
+                Usage::Help(text) => output::print_help(&text).map(|()| Exit::Ok),
+                Usage::Nothing(text) => {
+                    output::say_help(&text);
+                    Ok(Exit::Usage)
+                }
+                Usage::Mistake(mistake) => Err(mistake),
+            };
+        }
+    };
+    let folder = std::env::current_dir().map_err(CliError::Setup)?;
+    let variables = Variables::read(environment::look_up)?;
+    let settings = Settings::read(typed.flags, &variables, &folder)?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(WORKERS)
+        .enable_all()
+        .build()
+        .map_err(CliError::Setup)?;
+    runtime.block_on(commands::carry_out(typed.command, settings))
+}

@@ -1,0 +1,152 @@
+//! Which models a run speaks to, as `PROVIDER/NAME` says it.
+
+use std::path::{Path, PathBuf};
+
+use fathom_core::model::{ModelSpec, Models};
+
+use crate::error::CliError;
+
+/// Providers that this build can reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Provider {
+    OpenAi,
+    Anthropic,
+    Ollama,
+    Script,
+}
+
+impl Provider {
+    fn of(model: &str) -> Result<(Self, &str), CliError> {
+        let unknown = |why: &str| CliError::UnknownModel {
+            model: model.to_owned(),
+            why: why.to_owned(),
+        };
+        let (provider, name) = model
+            .split_once('/')
+            .ok_or_else(|| unknown("the provider is missing"))?;
+        if name.trim().is_empty() {
+            return Err(unknown("the name is missing"));
+        }
+        let provider = match provider {
+            "openai" => Self::OpenAi,
+            "anthropic" => Self::Anthropic,
+            "ollama" => Self::Ollama,
+            "script" => Self::Script,
+            "local" => return Err(unknown("the embedded model is not part of it yet")),
+            _ => return Err(unknown("it does not know the provider")),
+        };
+        Ok((provider, name))
+    }
+}
+
+/// A model as it was named, and the folder from which its path is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) value: String,
+    pub(crate) folder: PathBuf,
+}
+
+/// All that was said about models.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ModelChoice {
+    pub(crate) main: Option<Said>,
+    pub(crate) sub: Option<Said>,
+    pub(crate) base_url: Option<String>,
+    pub(crate) api_key_env: Option<String>,
+    pub(crate) api_key_header: Option<String>,
+}
+
+impl ModelChoice {
+    /// The models of a run. `key` looks up the variables that hold keys.
+    pub(crate) fn models(&self, key: fn(&str) -> Option<String>) -> Result<Models, CliError> {
+        let main = self.main.as_ref().ok_or(CliError::NoModel)?;
+        let (main_provider, _) = Provider::of(&main.value)?;
+        let sub = self.sub.as_ref().unwrap_or(main);
+        let (sub_provider, _) = Provider::of(&sub.value)?;
+        self.check_server(key)?;
+        // Server and key belong to one provider: the main model's, or the other's where a script is the main one.
+        let served = match main_provider {
+            Provider::Script => sub_provider,
+            provider => provider,
+        };
+        Ok(Models {
+            main: self.spec(main, served)?,
+            sub: self.spec(sub, served)?,
+        })
+    }
+
+    fn check_server(&self, key: fn(&str) -> Option<String>) -> Result<(), CliError> {
+        let wrong = |what: &str, value: &str, why: &str| CliError::BadValue {
+            what: what.to_owned(),
+            value: value.to_owned(),
+            why: why.to_owned(),
+        };
+        if let Some(url) = &self.base_url {
+            let host = url
+                .strip_prefix("http://")
+                .or_else(|| url.strip_prefix("https://"));
+            if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
+                let why = "it is not of the form `http://HOST/…`";
+                return Err(wrong("--base-url", url, why));
+            }
+        }
+        if let Some(header) = &self.api_key_header {
+            let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+            if header.is_empty() || !header.chars().all(is_token) {
+                let why = "it is not the name of a header";
+                return Err(wrong("--api-key-header", header, why));
+            }
+        }
+        match &self.api_key_env {
+            Some(variable) if key(variable).is_none() => Err(CliError::KeyNotSet {
+                variable: variable.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    fn spec(&self, said: &Said, served: Provider) -> Result<ModelSpec, CliError> {
+        let (provider, name) = Provider::of(&said.value)?;
+        if provider == Provider::Script {
+            let file = script(&said.folder, name)?;
+            return Ok(ModelSpec::named(format!("script/{}", file.display())));
+        }
+        let mut spec = ModelSpec::named(said.value.clone());
+        if provider == served {
+            spec.base_url.clone_from(&self.base_url);
+            spec.api_key_env.clone_from(&self.api_key_env);
+            spec.api_key_header.clone_from(&self.api_key_header);
+        }
+        Ok(spec)
+    }
+}
+
+/// The script's whole path, so that the run can be resumed from another folder.
+fn script(folder: &Path, name: &str) -> Result<PathBuf, CliError> {
+    let file = folder.join(name);
+    let unreadable = |source| CliError::NoScript {
+        file: file.clone(),
+        source,
+    };
+    let whole = std::fs::canonicalize(&file).map_err(unreadable)?;
+    if whole.is_dir() {
+        return Err(unreadable(std::io::ErrorKind::IsADirectory.into()));
+    }
+    Ok(whole)
+}
+
+/// A model's name for people: of a script only the file's name.
+pub(crate) fn shown(id: &str) -> String {
+    match id.strip_prefix("script/") {
+        Some(path) => {
+            let name = Path::new(path).file_name();
+            let name = name.map_or_else(|| path.into(), std::ffi::OsStr::to_string_lossy);
+            format!("script/{name}")
+        }
+        None => id.to_owned(),
+    }
+}
+
+#[cfg(test)]
+#[path = "model_choice_tests.rs"]
+mod tests;

@@ -1,0 +1,124 @@
+use super::*;
+
+fn said(value: &str) -> Said {
+    Said {
+        value: value.to_owned(),
+        folder: PathBuf::from("/"),
+    }
+}
+
+fn no_key(_: &str) -> Option<String> {
+    None
+}
+
+#[test]
+fn x08_models_that_cannot_be_are_named() {
+    for (model, code) in [
+        ("", "F0108"),
+        ("gpt-4o", "F0108"),
+        ("openai/", "F0108"),
+        ("opnai/x", "F0108"),
+        ("local/qwen", "F0108"),
+        ("script/no/such/file", "F0109"),
+        ("script/tmp", "F0109"),
+    ] {
+        let choice = ModelChoice {
+            main: Some(said(model)),
+            ..ModelChoice::default()
+        };
+        assert_eq!(choice.models(no_key).unwrap_err().code(), code, "{model}");
+    }
+    let none = ModelChoice::default().models(no_key).unwrap_err();
+    assert_eq!(none.code(), "F0107");
+    for example in ["openai/", "ollama/", "script/FILE"] {
+        assert!(none.hint().contains(example));
+    }
+}
+
+#[test]
+fn x05_server_and_key_belong_to_one_provider() {
+    let choice = |main, sub| ModelChoice {
+        main: Some(said(main)),
+        sub: Some(said(sub)),
+        base_url: Some("http://127.0.0.1:1/v1".into()),
+        api_key_env: Some("K".into()),
+        api_key_header: Some("X-API-Key".into()),
+    };
+    let served = |choice: ModelChoice| {
+        let models = choice.models(|_| Some("k".to_owned())).unwrap();
+        [models.main, models.sub].map(|spec| spec.base_url.is_some())
+    };
+    assert_eq!(served(choice("openai/a", "openai/b")), [true, true]);
+    assert_eq!(served(choice("openai/a", "ollama/b")), [true, false]);
+    assert_eq!(served(choice("ollama/a", "openai/b")), [true, false]);
+    let alone = ModelChoice {
+        sub: None,
+        ..choice("anthropic/a", "")
+    };
+    let models = alone.models(|_| Some("k".to_owned())).unwrap();
+    assert_eq!(models.main, models.sub);
+    assert_eq!(models.main.api_key_header.as_deref(), Some("X-API-Key"));
+}
+
+#[test]
+fn x08_servers_and_keys_are_checked_before_anything_is_sent() {
+    let good = ModelChoice {
+        main: Some(said("openai/a")),
+        ..ModelChoice::default()
+    };
+    for (choice, code) in [
+        (
+            ModelChoice {
+                base_url: Some("127.0.0.1:8000".into()),
+                ..good.clone()
+            },
+            "F0103",
+        ),
+        (
+            ModelChoice {
+                base_url: Some("http://".into()),
+                ..good.clone()
+            },
+            "F0103",
+        ),
+        (
+            ModelChoice {
+                api_key_header: Some("X Key".into()),
+                ..good.clone()
+            },
+            "F0103",
+        ),
+        (
+            ModelChoice {
+                api_key_env: Some("NOT_SET".into()),
+                ..good.clone()
+            },
+            "F0126",
+        ),
+    ] {
+        assert_eq!(
+            choice.models(no_key).unwrap_err().code(),
+            code,
+            "{choice:?}"
+        );
+    }
+    assert!(good.models(no_key).is_ok());
+}
+
+#[test]
+fn a_script_is_known_by_its_whole_path_and_shown_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.jsonl"), "").unwrap();
+    let choice = ModelChoice {
+        main: Some(Said {
+            value: "script/s.jsonl".into(),
+            folder: folder.path().to_owned(),
+        }),
+        ..ModelChoice::default()
+    };
+    let models = choice.models(no_key).unwrap();
+    let whole = folder.path().canonicalize().unwrap().join("s.jsonl");
+    assert_eq!(Path::new(models.main.name()), whole);
+    assert_eq!(shown(&models.main.id), "script/s.jsonl");
+    assert_eq!(shown("openai/org/name"), "openai/org/name");
+}

@@ -1,0 +1,102 @@
+//! Text that is safe to show on a terminal, and cut by the columns it takes there.
+
+use unicode_width::UnicodeWidthStr;
+
+const ELLIPSIS: char = '…';
+
+/// Model text for a terminal: line breaks and tabs stay, everything that could steer the terminal goes.
+pub(crate) fn safe(text: &str) -> String {
+    let text = anstream::adapter::strip_str(text).to_string();
+    text.chars()
+        .filter(|c| matches!(c, '\n' | '\t') || is_harmless(*c))
+        .collect()
+}
+
+/// The same on one line: white space of any kind becomes one space.
+pub(crate) fn one_line(text: &str) -> String {
+    let text = safe(text);
+    let mut line = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line.push_str(word);
+    }
+    line
+}
+
+/// Neither a control character nor one that turns the reading direction or makes letters that nobody sees.
+fn is_harmless(c: char) -> bool {
+    const UNSEEN: [std::ops::RangeInclusive<char>; 8] = [
+        '\u{ad}'..='\u{ad}',
+        '\u{61c}'..='\u{61c}',
+        '\u{200b}'..='\u{200b}',
+        '\u{200e}'..='\u{200f}',
+        '\u{2028}'..='\u{202e}',
+        '\u{2060}'..='\u{206f}',
+        '\u{feff}'..='\u{feff}',
+        '\u{e0000}'..='\u{e007f}',
+    ];
+    !c.is_control() && !UNSEEN.iter().any(|range| range.contains(&c))
+}
+
+/// Columns that `text` takes.
+pub(crate) fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// The beginning of `text` in at most `max` columns, with an ellipsis where something is missing.
+pub(crate) fn clip(text: &str, max: usize) -> String {
+    if columns(text) <= max {
+        return text.to_owned();
+    }
+    let mut kept = String::new();
+    for c in text.chars() {
+        kept.push(c);
+        // Measured as a whole: a mark that joins its letter takes no column of its own.
+        if columns(&kept) + 1 > max {
+            kept.pop();
+            break;
+        }
+    }
+    let mut kept = kept.trim_end().to_owned();
+    if max > 0 {
+        kept.push(ELLIPSIS);
+    }
+    kept
+}
+
+/// The end of `text` in at most `max` columns, with an ellipsis where something is missing.
+pub(crate) fn clip_front(text: &str, max: usize) -> String {
+    if columns(text) <= max {
+        return text.to_owned();
+    }
+    let mut starts = text.char_indices().map(|(at, _)| at);
+    let tail = starts
+        .find_map(|at| {
+            let tail = text.get(at..)?.trim_start();
+            (columns(tail) < max).then_some(tail)
+        })
+        .unwrap_or_default();
+    if max == 0 {
+        String::new()
+    } else {
+        format!("{ELLIPSIS}{tail}")
+    }
+}
+
+/// `text` with spaces up to `width` columns.
+pub(crate) fn pad(text: &str, width: usize) -> String {
+    let gap = width.saturating_sub(columns(text));
+    format!("{text}{}", " ".repeat(gap))
+}
+
+/// `text` with spaces before it, up to `width` columns.
+pub(crate) fn pad_front(text: &str, width: usize) -> String {
+    let gap = width.saturating_sub(columns(text));
+    format!("{}{text}", " ".repeat(gap))
+}
+
+#[cfg(test)]
+#[path = "plain_text_tests.rs"]
+mod tests;

@@ -1,0 +1,197 @@
+//! How a run gets on, on stderr: drawn in place on a terminal, as plain lines elsewhere.
+
+use std::io::Stderr;
+
+use fathom_core::id::RunId;
+use fathom_core::outcome::NextAction;
+use fathom_core::unit::Timestamp;
+use fathom_host::story::Story;
+
+use crate::budget;
+use crate::changes::Changes;
+use crate::line::{Line, Tone};
+use crate::model_choice::shown;
+use crate::output;
+use crate::painter::{Colour, Painter};
+use crate::plain_text::{clip, one_line};
+use crate::settings::Loudness;
+use crate::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, Moment, View};
+
+/// Rows of a frame that are no episodes: question, budget, what was left out, and the cursor's.
+const OTHER_ROWS: usize = 5;
+
+/// A run to be shown.
+pub(crate) struct Shown<'a> {
+    pub(crate) run: RunId,
+    /// Its id, as short as it can be.
+    pub(crate) short: &'a str,
+    pub(crate) story: &'a Story,
+}
+
+/// Where progress goes.
+pub(crate) enum Progress {
+    /// Nowhere.
+    Silent,
+    /// To a file or a pipe.
+    Plain(std::collections::BTreeMap<RunId, Changes>),
+    /// To a terminal.
+    Live(Box<Live>),
+}
+
+/// What is drawn in place.
+pub(crate) struct Live {
+    painter: Painter<Stderr>,
+    frame: usize,
+}
+
+impl Progress {
+    /// The way that fits stderr and the user's wish.
+    pub(crate) fn new(loudness: Loudness) -> Self {
+        if loudness == Loudness::Quiet {
+            Self::Silent
+        } else if output::stderr_can_redraw() {
+            let colour = if output::stderr_has_colour() {
+                Colour::Yes
+            } else {
+                Colour::No
+            };
+            Self::Live(Box::new(Live {
+                painter: Painter::new(std::io::stderr(), colour),
+                frame: 0,
+            }))
+        } else {
+            Self::Plain(std::collections::BTreeMap::new())
+        }
+    }
+
+    /// Shows how far the runs are.
+    pub(crate) fn update(&mut self, runs: &[Shown<'_>], now: Timestamp) {
+        match self {
+            Self::Silent => {}
+            Self::Plain(changes) => {
+                for shown in runs {
+                    let changes = changes.entry(shown.run).or_default();
+                    let lines = changes.since_last(shown.short, shown.story, now);
+                    let lines: Vec<Line> = lines.into_iter().map(Line::from).collect();
+                    output::say(&lines);
+                }
+            }
+            Self::Live(live) => live.draw(runs, now),
+        }
+    }
+
+    /// Says something that stays.
+    pub(crate) fn note(&mut self, lines: &[Line]) {
+        match self {
+            Self::Silent => {}
+            Self::Plain(_) => output::say(lines),
+            Self::Live(live) => {
+                let (width, _) = size();
+                live.painter.print(lines, width);
+            }
+        }
+    }
+
+    /// Puts the last picture in place of the moving one.
+    pub(crate) fn finish(&mut self, runs: &[Shown<'_>], now: Timestamp) {
+        match self {
+            Self::Silent => {}
+            Self::Plain(_) => self.update(runs, now),
+            Self::Live(live) => {
+                let (width, _) = size();
+                live.painter.end(width);
+                for run in runs {
+                    output::say(&still(run, width));
+                }
+            }
+        }
+    }
+}
+
+fn size() -> (usize, usize) {
+    output::stderr_size().unwrap_or((80, 24))
+}
+
+impl Live {
+    fn draw(&mut self, runs: &[Shown<'_>], now: Timestamp) {
+        let (width, height) = size();
+        self.frame = self.frame.wrapping_add(1);
+        let moment = Moment::Live {
+            now,
+            frame: self.frame,
+        };
+        let lines = frame(runs, width, height, moment);
+        self.painter.draw(&lines, width);
+    }
+}
+
+/// One frame, never higher than the terminal: what scrolls off its top cannot be drawn again.
+fn frame(runs: &[Shown<'_>], width: usize, height: usize, moment: Moment) -> Vec<Line> {
+    // The last column stays free: some terminals wrap as soon as it is written.
+    let columns = width.max(COLUMNS_MIN + 1) - 1;
+    let room = height.saturating_sub(OTHER_ROWS);
+    let view = View {
+        columns,
+        episodes_max: EPISODES_SHOWN_MAX.min(room).max(1),
+        moment,
+    };
+    let mut lines = Vec::new();
+    for shown in runs {
+        lines.extend(tree::lines(shown.story, &view));
+        if let Some(used) = budget::of(shown.story, moment) {
+            lines.push(budget::bars(&used, columns));
+        }
+    }
+    lines.truncate(height.saturating_sub(1).max(1));
+    lines
+}
+
+/// The last picture of a run.
+fn still(shown_run: &Shown<'_>, width: usize) -> Vec<Line> {
+    let width = width.max(COLUMNS_MIN);
+    let view = View {
+        columns: width,
+        episodes_max: EPISODES_SHOWN_MAX,
+        moment: Moment::Rest,
+    };
+    let mut lines = tree::lines(shown_run.story, &view);
+    lines.push(Line::new());
+    lines.extend(asked_of_people(shown_run.story, width));
+    if let Some(used) = budget::of(shown_run.story, Moment::Rest) {
+        lines.extend(budget::words(&used, width));
+    }
+    let model = shown_run.story.root().map(|root| shown(root.model()));
+    lines.push(
+        Line::new()
+            .with(Tone::Faint, "record  ")
+            .with(Tone::Plain, format!("fathom show {}", shown_run.short))
+            .with(Tone::Faint, "        model ")
+            .with(Tone::Plain, model.unwrap_or_default())
+            .clipped(width),
+    );
+    lines
+}
+
+/// What the run's tickets ask of a person.
+pub(crate) fn asked_of_people(story: &Story, width: usize) -> Vec<Line> {
+    const HEAD: &str = "review  ";
+    let result = story.root().and_then(|root| root.result.as_ref());
+    let actions = result.map(|result| result.next_actions.as_slice());
+    let tickets = actions
+        .unwrap_or_default()
+        .iter()
+        .filter_map(|action| match action {
+            NextAction::Handoff(ticket) => Some(ticket.asked.as_str()),
+            NextAction::Task(_) => None,
+        });
+    tickets
+        .map(|asked| {
+            let asked = clip(&one_line(asked), width.saturating_sub(HEAD.len()));
+            Line::new().with(Tone::Faint, HEAD).with(Tone::Odd, asked)
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "progress_tests.rs"]
+mod tests;

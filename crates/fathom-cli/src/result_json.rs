@@ -1,0 +1,164 @@
+//! The result object of the contract: the same keys for every program, always all of them.
+
+use fathom_core::id::RunId;
+use fathom_core::outcome::{BudgetUse, Decision, EpisodeResult, NextAction, Status};
+use fathom_core::stop::StopReason;
+use fathom_core::text::{Text, Texts};
+use fathom_host::story::Story;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::budget;
+use crate::figures;
+use crate::tree::Moment;
+
+/// What a run came to.
+#[derive(Debug, Serialize)]
+pub(crate) struct ResultJson {
+    run: RunId,
+    program: String,
+    status: Status,
+    stop_reason: String,
+    /// What the stop reason says beyond its name, as the dimension that ran out.
+    stop_detail: Option<Value>,
+    summary: String,
+    answer: Option<String>,
+    artifacts_created: Vec<Text>,
+    decisions: Vec<Decision>,
+    verification_needed: bool,
+    next_actions: Vec<NextAction>,
+    budget: BudgetJson,
+    episodes: usize,
+    depth: usize,
+    model_calls: usize,
+    elapsed_ms: u64,
+    warnings: Vec<String>,
+    model: String,
+}
+
+/// What a run might use and used.
+#[derive(Debug, Serialize)]
+pub(crate) struct BudgetJson {
+    tokens: Figures<u64>,
+    calls: Figures<u64>,
+    tools: Figures<u64>,
+    /// In milliseconds.
+    time: Figures<u64>,
+    /// In dollars.
+    cost: Figures<f64>,
+    episodes: Figures<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Figures<T> {
+    limit: T,
+    spent: T,
+}
+
+impl From<&BudgetUse> for BudgetJson {
+    fn from(used: &BudgetUse) -> Self {
+        let BudgetUse {
+            limit,
+            spent,
+            time_limit,
+            time_spent,
+        } = used;
+        let figures = |limit, spent| Figures { limit, spent };
+        Self {
+            tokens: figures(limit.tokens, spent.tokens),
+            calls: figures(limit.calls, spent.calls),
+            tools: figures(limit.tools, spent.tools),
+            time: figures(time_limit.0, time_spent.0),
+            cost: Figures {
+                limit: figures::dollars(limit.money),
+                spent: figures::dollars(spent.money),
+            },
+            episodes: figures(limit.episodes, spent.episodes),
+        }
+    }
+}
+
+/// What an unfinished run stands for in a result: it waits for a person.
+const SUSPENDED: &str = "awaiting_approval";
+
+/// The result of a run: of a finished one what it left, of a suspended one what is known so far.
+pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option<ResultJson> {
+    let root = story.root()?;
+    warnings.extend(noticed(story));
+    let used = budget::of(story, Moment::Rest)?;
+    let result = root.result.as_ref().map(opened);
+    let (stop_reason, stop_detail) = match &result {
+        Some(result) => stop(&result.stop_reason),
+        None => (SUSPENDED.to_owned(), None),
+    };
+    let known = result.as_ref();
+    Some(ResultJson {
+        run,
+        program: root.started.program.name.clone(),
+        status: known.map_or(Status::NeedsReview, |result| result.status),
+        stop_reason,
+        stop_detail,
+        summary: known.map_or_else(String::new, summary),
+        answer: known.and_then(answer),
+        artifacts_created: known.map_or_else(Vec::new, |known| known.artifacts_created.clone()),
+        decisions: known.map_or_else(Vec::new, |known| known.decisions.clone()),
+        verification_needed: known.is_some_and(|known| known.verification_needed),
+        next_actions: known.map_or_else(Vec::new, |known| known.next_actions.clone()),
+        budget: BudgetJson::from(&used),
+        episodes: story.chapters.len(),
+        depth: story.depth(),
+        model_calls: story.model_calls(),
+        elapsed_ms: story.elapsed().0,
+        warnings,
+        model: root.model().to_owned(),
+    })
+}
+
+/// The result with its texts as texts: a sealed one would be written as its address.
+pub(crate) fn opened(result: &EpisodeResult) -> EpisodeResult {
+    let mut result = result.clone();
+    result.each_text(&mut Text::unseal);
+    result
+}
+
+fn summary(result: &EpisodeResult) -> String {
+    let lines: Vec<&str> = result.summary.lines().collect();
+    lines.join("\n")
+}
+
+/// The answer; none when there is none or its content is gone.
+pub(crate) fn answer(result: &EpisodeResult) -> Option<String> {
+    let answer = result.answer.as_ref()?;
+    (!answer.is_closed()).then(|| answer.as_str().to_owned())
+}
+
+/// A stop reason's name, and what it says beyond that.
+pub(crate) fn stop(reason: &StopReason) -> (String, Option<Value>) {
+    let Ok(Value::Object(mut parts)) = serde_json::to_value(reason) else {
+        return (reason.to_string(), None);
+    };
+    let name = match parts.remove("kind") {
+        Some(Value::String(name)) => name,
+        _ => reason.to_string(),
+    };
+    let detail = (!parts.is_empty()).then_some(Value::Object(parts));
+    (name, detail)
+}
+
+/// What a reader of the result should know beside it.
+fn noticed(story: &Story) -> Vec<String> {
+    let overruns: u32 = story
+        .chapters
+        .values()
+        .map(|chapter| chapter.overruns)
+        .sum();
+    let overruns = (overruns > 0).then(|| {
+        let calls = figures::many(u64::from(overruns), "call", "calls");
+        format!("{calls} used more than was reserved")
+    });
+    overruns.into_iter().collect()
+}
+
+#[cfg(test)]
+#[path = "result_json_tests.rs"]
+mod tests;

@@ -1,0 +1,386 @@
+//! What the flags, the variables and `fathom.toml` mean together, checked once.
+
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use fathom_core::amounts::Budget;
+use fathom_core::contract::{Contract, RecursionPolicy, cap};
+use fathom_core::programs::direct;
+use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config};
+
+use crate::environment::Variables;
+use crate::error::CliError;
+use crate::model_choice::{ModelChoice, Said};
+use crate::typed::Flags;
+
+const CONFIG_FILE: &str = "fathom.toml";
+
+/// The only charter of this build.
+const CHARTER: &str = "default";
+
+/// What goes to stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Text for people.
+    Human,
+    /// One JSON object.
+    Json,
+}
+
+/// How much goes to stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Loudness {
+    /// Errors.
+    Quiet,
+    /// How the run gets on.
+    Usual,
+    /// Its records too.
+    Verbose,
+}
+
+/// What happens to other unfinished runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Others {
+    /// They are resumed.
+    Resumed,
+    /// Nothing.
+    LeftAlone,
+}
+
+/// What the command is to go by.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    pub(crate) home: PathBuf,
+    pub(crate) heads: Option<PathBuf>,
+    pub(crate) config_file: Option<PathBuf>,
+    pub(crate) form: Form,
+    pub(crate) loudness: Loudness,
+    pub(crate) others: Others,
+    pub(crate) budget: Budget,
+    pub(crate) recursion: RecursionPolicy,
+    pub(crate) concurrency: u32,
+    pub(crate) direct: direct::Params,
+    pub(crate) model: ModelChoice,
+}
+
+impl Settings {
+    /// What a run of these settings may do.
+    pub(crate) fn contract(&self) -> Contract {
+        Contract {
+            recursion: self.recursion.clone(),
+            ..Contract::default()
+        }
+    }
+
+    /// Reads the configuration file and puts everything together. Paths are taken from `folder`.
+    pub(crate) fn read(
+        flags: Flags,
+        variables: &Variables,
+        folder: &Path,
+    ) -> Result<Self, CliError> {
+        let sources = Sources { flags, variables };
+        let home = sources.home(folder);
+        let (config, config_file) = sources.config(folder, home.as_deref())?;
+        sources.settle(folder, home, config, config_file)
+    }
+}
+
+/// Whether `--json` was asked for, for errors that come before anything else is known.
+pub(crate) fn wants_json(
+    arguments: &[OsString],
+    look_up: impl Fn(&str) -> Option<OsString>,
+) -> bool {
+    let typed = arguments.iter().take_while(|argument| *argument != "--");
+    typed.into_iter().any(|argument| argument == "--json")
+        || look_up("FATHOM_JSON").is_some_and(|value| value.to_str().is_some_and(is_on))
+}
+
+struct Sources<'a> {
+    flags: Flags,
+    variables: &'a Variables,
+}
+
+impl Sources<'_> {
+    /// The home as flag or variable say it.
+    fn home(&self, folder: &Path) -> Option<PathBuf> {
+        let said = self.flags.home.clone();
+        let said = said.or_else(|| self.variables.get("FATHOM_HOME").map(PathBuf::from));
+        said.map(|home| folder.join(home))
+    }
+
+    fn default_home(&self) -> Result<PathBuf, CliError> {
+        let data = self.variables.get("XDG_DATA_HOME").map(PathBuf::from);
+        // The specification wants a relative one to be ignored.
+        data.filter(|data| data.is_absolute())
+            .or_else(|| {
+                let home = self.variables.get("HOME")?;
+                Some(Path::new(home).join(".local/share"))
+            })
+            .map(|data| data.join("fathom"))
+            .ok_or(CliError::NoHome)
+    }
+
+    fn config(
+        &self,
+        folder: &Path,
+        home: Option<&Path>,
+    ) -> Result<(Config, Option<PathBuf>), CliError> {
+        let said = self.flags.config.clone();
+        let said = said.or_else(|| self.variables.get("FATHOM_CONFIG").map(PathBuf::from));
+        if let Some(file) = said {
+            let file = folder.join(file);
+            return Ok((Config::read(&file)?, Some(file)));
+        }
+        let home = home
+            .map(Path::to_owned)
+            .or_else(|| self.default_home().ok());
+        let places = std::iter::once(folder.to_owned()).chain(home);
+        for file in places.map(|place| place.join(CONFIG_FILE)) {
+            // One that cannot be looked at is read all the same, for the error that says why.
+            let is_missing = std::fs::metadata(&file).is_err_and(|error| {
+                matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+            });
+            if !is_missing {
+                return Ok((Config::read(&file)?, Some(file)));
+            }
+        }
+        Ok((Config::default(), None))
+    }
+
+    fn settle(
+        self,
+        folder: &Path,
+        home: Option<PathBuf>,
+        config: Config,
+        config_file: Option<PathBuf>,
+    ) -> Result<Settings, CliError> {
+        self.check_charter()?;
+        // A path in a file is meant from where the file lies.
+        let beside = config_file.as_deref().and_then(Path::parent);
+        let beside = beside.unwrap_or(folder).to_owned();
+        let home = match (home, &config.home) {
+            (Some(home), _) => home,
+            (None, Some(home)) => beside.join(home),
+            (None, None) => self.default_home()?,
+        };
+        let heads = config.heads.as_ref().map(|heads| beside.join(heads));
+        Ok(Settings {
+            home,
+            heads,
+            form: self.form()?,
+            loudness: self.loudness()?,
+            others: self.others()?,
+            budget: self.budget(config.budget)?,
+            recursion: self.recursion(config.recursion.clone())?,
+            concurrency: self.concurrency(config.concurrency)?,
+            direct: config.direct.clone().unwrap_or_default(),
+            model: self.model(folder, &beside, config),
+            config_file,
+        })
+    }
+
+    fn check_charter(&self) -> Result<(), CliError> {
+        let said = self.flags.charter.as_deref();
+        match said.or_else(|| self.variables.get("FATHOM_CHARTER")) {
+            None | Some(CHARTER) => Ok(()),
+            Some(name) => Err(CliError::UnknownCharter {
+                name: name.to_owned(),
+            }),
+        }
+    }
+
+    fn form(&self) -> Result<Form, CliError> {
+        let json = self.flags.json || switch("FATHOM_JSON", self.variables)?;
+        Ok(if json { Form::Json } else { Form::Human })
+    }
+
+    fn loudness(&self) -> Result<Loudness, CliError> {
+        if self.flags.quiet && self.flags.verbose > 0 {
+            return Err(CliError::Arguments {
+                message: "`--quiet` does not go with `-v`".to_owned(),
+                hint: "leave one of them out".to_owned(),
+            });
+        }
+        // A flag of either kind beats both variables.
+        Ok(if self.flags.quiet {
+            Loudness::Quiet
+        } else if self.flags.verbose > 0 {
+            Loudness::Verbose
+        } else if switch("FATHOM_QUIET", self.variables)? {
+            Loudness::Quiet
+        } else if switch("FATHOM_VERBOSE", self.variables)? {
+            Loudness::Verbose
+        } else {
+            Loudness::Usual
+        })
+    }
+
+    fn others(&self) -> Result<Others, CliError> {
+        let alone = self.flags.no_resume || switch("FATHOM_NO_RESUME", self.variables)?;
+        Ok(if alone {
+            Others::LeftAlone
+        } else {
+            Others::Resumed
+        })
+    }
+
+    /// The budget, dimension by dimension: flag over variable over file over the usual.
+    fn budget(&self, file: BudgetPart) -> Result<Budget, CliError> {
+        let mut budget = file.over(config::BUDGET);
+        let said = [
+            ("FATHOM_BUDGET", self.variables.get("FATHOM_BUDGET")),
+            ("--budget", self.flags.budget.as_deref()),
+        ];
+        for (what, value) in said {
+            if let Some(value) = value {
+                budget = budget_part(what, value)?.over(budget);
+            }
+        }
+        Ok(budget)
+    }
+
+    fn recursion(&self, file: Option<RecursionPolicy>) -> Result<RecursionPolicy, CliError> {
+        let mut policy = file.unwrap_or_else(config::default_policy);
+        let Flags {
+            max_depth,
+            max_children,
+            ..
+        } = self.flags;
+        if let Some((what, value)) = self.number("--max-depth", "FATHOM_MAX_DEPTH", max_depth)? {
+            policy.max_depth = capped(what, value, cap::DEPTH_MAX)?;
+        }
+        let children = self.number("--max-children", "FATHOM_MAX_CHILDREN", max_children)?;
+        if let Some((what, value)) = children {
+            policy.max_children = capped(what, value, cap::CHILDREN_MAX)?;
+        }
+        Ok(policy)
+    }
+
+    fn concurrency(&self, file: Option<u32>) -> Result<u32, CliError> {
+        let said = self.number(
+            "--concurrency",
+            "FATHOM_CONCURRENCY",
+            self.flags.concurrency,
+        )?;
+        match said {
+            None => Ok(file.unwrap_or(CONCURRENCY)),
+            Some((what, 0)) => Err(CliError::BadValue {
+                what: what.to_owned(),
+                value: "0".to_owned(),
+                why: "nothing would ever be sent".to_owned(),
+            }),
+            Some((what, value)) => capped(what, value, CONCURRENCY_MAX),
+        }
+    }
+
+    fn number(
+        &self,
+        flag: &'static str,
+        variable: &'static str,
+        typed: Option<u64>,
+    ) -> Result<Option<(&'static str, u64)>, CliError> {
+        if let Some(value) = typed {
+            return Ok(Some((flag, value)));
+        }
+        let Some(value) = self.variables.get(variable) else {
+            return Ok(None);
+        };
+        match value.parse() {
+            Ok(number) => Ok(Some((variable, number))),
+            Err(_) => Err(CliError::BadValue {
+                what: variable.to_owned(),
+                value: value.to_owned(),
+                why: "it is not a whole number".to_owned(),
+            }),
+        }
+    }
+
+    fn model(self, folder: &Path, beside: &Path, config: Config) -> ModelChoice {
+        let said = |flag: Option<String>, variable: &str, file: Option<String>| {
+            let typed = flag.or_else(|| self.variables.get(variable).map(str::to_owned));
+            let typed = typed.map(|value| Said {
+                value,
+                folder: folder.to_owned(),
+            });
+            typed.or_else(|| {
+                file.map(|value| Said {
+                    value,
+                    folder: beside.to_owned(),
+                })
+            })
+        };
+        let value = |said: Option<Said>| said.map(|said| said.value);
+        let flags = self.flags;
+        ModelChoice {
+            main: said(flags.model, "FATHOM_MODEL", config.model),
+            sub: said(flags.sub_model, "FATHOM_SUB_MODEL", config.sub_model),
+            base_url: value(said(flags.base_url, "FATHOM_BASE_URL", config.base_url)),
+            api_key_env: value(said(
+                flags.api_key_env,
+                "FATHOM_API_KEY_ENV",
+                config.api_key_env,
+            )),
+            api_key_header: value(said(
+                flags.api_key_header,
+                "FATHOM_API_KEY_HEADER",
+                config.api_key_header,
+            )),
+        }
+    }
+}
+
+/// Reads `tokens=20000,time=30s`.
+fn budget_part(what: &str, value: &str) -> Result<BudgetPart, CliError> {
+    let wrong = |why: String| CliError::BadValue {
+        what: what.to_owned(),
+        value: value.to_owned(),
+        why,
+    };
+    let mut part = BudgetPart::default();
+    for pair in value.split(',').map(str::trim) {
+        let (key, amount) = pair
+            .split_once('=')
+            .ok_or_else(|| wrong(format!("`{pair}` is not of the form `tokens=20000`")))?;
+        part.set(key.trim(), amount.trim()).map_err(wrong)?;
+    }
+    Ok(part)
+}
+
+/// `value` in the width that its cap has.
+fn capped<T: TryFrom<u64>>(what: &str, value: u64, cap: T) -> Result<T, CliError>
+where
+    u64: From<T>,
+{
+    let cap = u64::from(cap);
+    let over = || CliError::OverCap {
+        what: what.to_owned(),
+        value,
+        cap,
+    };
+    if value > cap {
+        return Err(over());
+    }
+    T::try_from(value).map_err(|_| over())
+}
+
+fn is_on(value: &str) -> bool {
+    matches!(value, "1" | "true" | "yes" | "on")
+}
+
+/// A variable that is on or off.
+fn switch(name: &str, variables: &Variables) -> Result<bool, CliError> {
+    match variables.get(name) {
+        None | Some("0" | "false" | "no" | "off") => Ok(false),
+        Some(value) if is_on(value) => Ok(true),
+        Some(value) => Err(CliError::BadValue {
+            what: name.to_owned(),
+            value: value.to_owned(),
+            why: "it takes 1 or 0".to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

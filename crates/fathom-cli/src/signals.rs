@@ -1,0 +1,62 @@
+//! Ctrl-C and its like.
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::painter::SHOW_CURSOR;
+
+/// Waits for SIGINT and SIGTERM.
+pub(crate) struct Signals {
+    interrupt: Signal,
+    terminate: Signal,
+    heard: u32,
+}
+
+/// What a signal means: the first is a wish, the second an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    /// Let go of what is under way.
+    LetGo,
+    /// Leave at once.
+    Leave,
+}
+
+impl Signals {
+    /// Begins to listen.
+    pub(crate) fn listen() -> Result<Self, CliError> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt()).map_err(CliError::Setup)?,
+            terminate: signal(SignalKind::terminate()).map_err(CliError::Setup)?,
+            heard: 0,
+        })
+    }
+
+    /// The next signal.
+    pub(crate) async fn next(&mut self) -> Heard {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+        self.heard += 1;
+        if self.heard == 1 {
+            Heard::LetGo
+        } else {
+            Heard::Leave
+        }
+    }
+}
+
+/// Ends the process without another word: the journal takes any end.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a second Ctrl-C must work even when letting go hangs; a killed run is resumable"
+)]
+pub(crate) fn leave() -> ! {
+    use std::io::Write as _;
+    let mut out = std::io::stderr();
+    if crate::output::stderr_can_redraw() {
+        let _ = out.write_all(SHOW_CURSOR.as_bytes());
+    }
+    std::process::exit(i32::from(Exit::Interrupted.code()))
+}

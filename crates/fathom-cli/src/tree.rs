@@ -1,0 +1,283 @@
+//! A run's episodes as a tree of lines, the same live and at rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_core::event::Departure;
+use fathom_core::id::EpisodeId;
+use fathom_core::outcome::Status;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Timestamp};
+use fathom_host::story::{Chapter, State, Story};
+
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::plain_text::{clip, clip_front, columns, one_line, pad, pad_front};
+
+/// Narrower than this nothing can be read; a terminal that is narrower wraps.
+pub(crate) const COLUMNS_MIN: usize = 40;
+
+/// Episodes of a tree that is drawn while it works, or at its end.
+pub(crate) const EPISODES_SHOWN_MAX: usize = 20;
+
+/// Below this many columns the figures are written tightly.
+const ROOMY_COLUMNS: usize = 60;
+
+const LABEL_COLUMNS_MAX: usize = 28;
+
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+
+/// When a tree is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// While it works.
+    Live {
+        /// The clock.
+        now: Timestamp,
+        /// Counts the frames, for what turns.
+        frame: usize,
+    },
+    /// As the journal has it.
+    Rest,
+}
+
+/// How a tree is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    /// Columns there are.
+    pub(crate) columns: usize,
+    /// Most episodes to show.
+    pub(crate) episodes_max: usize,
+    /// When.
+    pub(crate) moment: Moment,
+}
+
+/// The lines of a run: its question, then one line for each episode.
+pub(crate) fn lines(story: &Story, view: &View) -> Vec<Line> {
+    let width = view.columns.max(COLUMNS_MIN);
+    let Some(root) = story.root() else {
+        return Vec::new();
+    };
+    let chosen = chosen(story, view.episodes_max);
+    let rows = rows(story, &chosen, view.moment);
+    let left = rows
+        .iter()
+        .map(|row| columns(&row.left()))
+        .max()
+        .unwrap_or(0);
+    let left = left.min(LABEL_COLUMNS_MAX.min(width / 3));
+    let mut lines = vec![question(&root.started.goal, width)];
+    lines.extend(rows.iter().map(|row| row.line(left, width)));
+    let hidden = story.chapters.len().saturating_sub(chosen.len());
+    if hidden > 0 {
+        let more = format!("… and {} more", figures::count(hidden as u64));
+        lines.push(Line::new().with(Tone::Faint, more));
+    }
+    lines
+}
+
+fn question(goal: &Text, width: usize) -> Line {
+    if goal.is_closed() {
+        return Line::new().with(Tone::Faint, "(the content was shredded)");
+    }
+    Line::new().with(Tone::Strong, clip(&one_line(goal.as_str()), width))
+}
+
+/// The episodes to show: those at work first, then the rest, in the order of the tree. What is shown always
+/// hangs on something shown, because an episode outlives its children.
+fn chosen(story: &Story, max: usize) -> BTreeSet<&EpisodeId> {
+    let is_over = |chapter: &Chapter| matches!(chapter.state, State::Finished(_));
+    let at_work = story
+        .chapters
+        .iter()
+        .filter(|(id, c)| id.is_root() || !is_over(c));
+    let over = story
+        .chapters
+        .iter()
+        .filter(|(id, c)| !id.is_root() && is_over(c));
+    at_work
+        .chain(over)
+        .map(|(id, _)| id)
+        .take(max.max(1))
+        .collect()
+}
+
+struct Row {
+    branches: String,
+    label: String,
+    state: Said,
+    words: String,
+    tokens: u64,
+    elapsed: Millis,
+}
+
+/// What an episode is at.
+struct Said {
+    tone: Tone,
+    text: String,
+}
+
+fn rows(story: &Story, chosen: &BTreeSet<&EpisodeId>, moment: Moment) -> Vec<Row> {
+    let mut last: BTreeMap<Option<EpisodeId>, &EpisodeId> = BTreeMap::new();
+    for id in chosen {
+        last.insert(id.parent(), id);
+    }
+    let is_last = |id: &EpisodeId| last.get(&id.parent()).is_some_and(|last| *last == id);
+    chosen
+        .iter()
+        .filter_map(|id| Some((*id, story.chapters.get(*id)?)))
+        .map(|(id, chapter)| Row {
+            branches: branches(id, &is_last),
+            label: one_line(chapter.label()),
+            state: state(chapter, moment),
+            words: words(id, chapter),
+            tokens: chapter.spent.tokens,
+            elapsed: elapsed(chapter, moment),
+        })
+        .collect()
+}
+
+fn branches(id: &EpisodeId, is_last: &impl Fn(&EpisodeId) -> bool) -> String {
+    if id.is_root() {
+        return String::new();
+    }
+    let mut parts = vec![if is_last(id) { "└─ " } else { "├─ " }];
+    let mut above = id.parent();
+    while let Some(id) = above.filter(|id| !id.is_root()) {
+        parts.push(if is_last(&id) { "   " } else { "│  " });
+        above = id.parent();
+    }
+    parts.into_iter().rev().collect()
+}
+
+fn state(chapter: &Chapter, moment: Moment) -> Said {
+    let said = |tone, text: &str| Said {
+        tone,
+        text: text.to_owned(),
+    };
+    let busy = |text: String| match moment {
+        Moment::Live { frame, .. } => Said {
+            tone: Tone::Busy,
+            text: format!("{} {text}", SPINNER[frame % SPINNER.len()]),
+        },
+        Moment::Rest => Said {
+            tone: Tone::Odd,
+            text,
+        },
+    };
+    match &chapter.state {
+        State::Working => busy("working".to_owned()),
+        State::Calling { calls } => busy(format!("calling {calls}")),
+        State::Retrying { at, attempt, kind } => {
+            busy(retry(*at, *attempt, &kind.to_string(), moment))
+        }
+        State::Children { children: 1 } => busy("1 child".to_owned()),
+        State::Children { children } => busy(format!("{children} children")),
+        State::AwaitingApproval | State::Released(Departure::AwaitingApproval) => {
+            said(Tone::Odd, "awaits a decision")
+        }
+        State::Outage { failure } => Said {
+            tone: Tone::Odd,
+            text: format!("model out of reach: {}", one_line(failure)),
+        },
+        State::Released(Departure::Outage) => said(Tone::Odd, "model out of reach"),
+        State::Released(Departure::Interrupted) => said(Tone::Odd, "interrupted"),
+        State::Finished(status) => finished(chapter, *status),
+    }
+}
+
+pub(crate) fn retry(at: Timestamp, attempt: u16, kind: &str, moment: Moment) -> String {
+    match moment {
+        Moment::Live { now, .. } if at > now => {
+            format!(
+                "retry {attempt} in {} ({kind})",
+                figures::span(at.since(now))
+            )
+        }
+        _ => format!("retry {attempt} ({kind})"),
+    }
+}
+
+fn finished(chapter: &Chapter, status: Status) -> Said {
+    let why = || {
+        let result = chapter.result.as_ref();
+        result.map_or_else(String::new, |result| format!(": {}", result.stop_reason))
+    };
+    let (tone, text) = match status {
+        Status::Ok => (Tone::Good, "ok".to_owned()),
+        Status::NeedsReview => (Tone::Odd, format!("needs review{}", why())),
+        Status::Failed => (Tone::Bad, format!("failed{}", why())),
+    };
+    Said {
+        tone,
+        text: one_line(&text),
+    }
+}
+
+/// What stands beside the state: what the model is saying, or what a child came back with.
+fn words(id: &EpisodeId, chapter: &Chapter) -> String {
+    match (&chapter.state, &chapter.result) {
+        (State::Calling { .. } | State::Working, _) => one_line(&chapter.last_words),
+        (State::Finished(_), Some(result)) if !id.is_root() => {
+            let answer = result.answer.as_ref().map(Text::as_str);
+            one_line(answer.unwrap_or_default())
+        }
+        _ => String::new(),
+    }
+}
+
+fn elapsed(chapter: &Chapter, moment: Moment) -> Millis {
+    let until = match (&chapter.state, moment) {
+        (State::Finished(_) | State::Released(_), _) | (_, Moment::Rest) => chapter.last,
+        (_, Moment::Live { now, .. }) => now,
+    };
+    until.since(chapter.began)
+}
+
+impl Row {
+    fn left(&self) -> String {
+        format!("{}{}", self.branches, self.label)
+    }
+
+    fn line(&self, left: usize, width: usize) -> Line {
+        let right = self.figures(width);
+        let middle = width.saturating_sub(left + columns(&right) + 4);
+        let label = left.saturating_sub(columns(&self.branches));
+        let state = clip(&self.state.text, middle);
+        let words = self.beside(middle.saturating_sub(columns(&state)));
+        let gap = middle.saturating_sub(columns(&state) + columns(&words));
+        Line::new()
+            .with(Tone::Faint, self.branches.clone())
+            .with(Tone::Plain, pad(&clip(&self.label, label), label))
+            .with(Tone::Plain, "  ")
+            .with(self.state.tone, state)
+            .with(Tone::Faint, words)
+            .with(Tone::Plain, " ".repeat(gap + 2))
+            .with(Tone::Faint, right)
+    }
+
+    fn figures(&self, width: usize) -> String {
+        let tokens = figures::count(self.tokens);
+        let elapsed = figures::span(self.elapsed);
+        if width < ROOMY_COLUMNS {
+            format!("{} {}", pad_front(&tokens, 4), pad_front(&elapsed, 5))
+        } else {
+            format!("{} tok {}", pad_front(&tokens, 4), pad_front(&elapsed, 8))
+        }
+    }
+
+    /// The words in what room is left beside the state; less than a few columns are not worth it.
+    fn beside(&self, room: usize) -> String {
+        const ROOM_MIN: usize = 8;
+        if self.words.is_empty() || room < ROOM_MIN {
+            return String::new();
+        }
+        match self.state.tone {
+            Tone::Busy => format!("  {}", clip_front(&self.words, room - 2)),
+            _ => format!("  {}", clip(&self.words, room - 2)),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "tree_tests.rs"]
+mod tests;

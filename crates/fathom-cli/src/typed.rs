@@ -1,0 +1,187 @@
+//! What was typed. What it means is settled in [`crate::settings`], once.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, Parser, Subcommand};
+use fathom_host::story::Place;
+
+const AFTER_HELP: &str = "\
+Every global flag is also a variable (`--max-depth` is FATHOM_MAX_DEPTH) and, where it configures runs, a key of
+fathom.toml in this folder or in the home; a flag beats a variable, a variable beats the file.
+
+Exit codes: 0 ok, 2 bad usage or configuration, 3 needs review, 4 failed, 5 store or model out of reach,
+130 interrupted (resumable), 1 a bug.";
+
+/// Governed recursive inference: a question in, a bounded tree of model calls, an answer with its record out.
+#[derive(Parser, Debug)]
+#[command(name = "fathom", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
+pub(crate) struct Typed {
+    #[command(flatten)]
+    pub(crate) flags: Flags,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Reads a number that cannot be negative.
+fn whole(text: &str) -> Result<u64, String> {
+    let digits = text.replace('_', "");
+    digits
+        .parse()
+        .map_err(|_| "it is not a whole number".to_owned())
+}
+
+/// Flags of every command.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Global flags")]
+pub(crate) struct Flags {
+    #[arg(
+        long,
+        global = true,
+        value_name = "DIR",
+        help = "Data folder (journal, keys) [default: $XDG_DATA_HOME/fathom]"
+    )]
+    pub(crate) home: Option<PathBuf>,
+    /// A built-in charter or a folder; this build has `default`
+    #[arg(long, global = true, value_name = "NAME|DIR")]
+    pub(crate) charter: Option<String>,
+    /// openai/…, anthropic/…, ollama/… or script/FILE
+    #[arg(long, global = true, value_name = "PROVIDER/NAME")]
+    pub(crate) model: Option<String>,
+    /// Model of children and leaf calls [default: that of `--model`]
+    #[arg(long, global = true, value_name = "PROVIDER/NAME")]
+    pub(crate) sub_model: Option<String>,
+    /// Server of the model, as <http://127.0.0.1:8000/v1>
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// Variable that holds the API key; a key is never a flag
+    #[arg(long, global = true, value_name = "VAR")]
+    pub(crate) api_key_env: Option<String>,
+    /// Header that carries the key when it is not Bearer
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) api_key_header: Option<String>,
+    /// tokens, calls, tools, time (30s, 5m), cost (0.25), episodes
+    #[arg(long, global = true, value_name = "k=v,…")]
+    pub(crate) budget: Option<String>,
+    /// Deepest episode below the root; 0 means no recursion
+    #[arg(long, global = true, value_name = "N", value_parser = whole)]
+    pub(crate) max_depth: Option<u64>,
+    /// Most children of one episode
+    #[arg(long, global = true, value_name = "N", value_parser = whole)]
+    pub(crate) max_children: Option<u64>,
+    /// Model calls of a run in flight at once
+    #[arg(long, global = true, value_name = "N", value_parser = whole)]
+    pub(crate) concurrency: Option<u64>,
+    /// One JSON object on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Nothing on stderr but errors
+    #[arg(long, global = true)]
+    pub(crate) quiet: bool,
+    /// More on stderr: records as they come
+    #[arg(short = 'v', long, global = true, action = ArgAction::Count)]
+    pub(crate) verbose: u8,
+    /// Configuration file [default: ./fathom.toml, else fathom.toml in the home]
+    #[arg(long, global = true, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Leave other unfinished runs alone
+    #[arg(long, global = true)]
+    pub(crate) no_resume: bool,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Get one answer
+    Ask(Ask),
+    /// List the runs, newest first
+    Runs {
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 20)]
+        limit: u32,
+    },
+    /// Show a run's tree, budget and answer; with -v its records too
+    Show {
+        #[command(flatten)]
+        run: RunName,
+        /// As it stood at a record, given as SEQ or EPISODE:SEQ
+        #[arg(long, value_name = "[EPISODE:]SEQ")]
+        at: Option<Place>,
+    },
+    /// Fold a run's journal again and compare, without any model call
+    Replay(RunName),
+    /// Begin a new run that goes on from a record of another
+    Fork {
+        #[command(flatten)]
+        run: RunName,
+        /// The last record to take over, given as SEQ or EPISODE:SEQ
+        #[arg(long, value_name = "[EPISODE:]SEQ")]
+        at: Place,
+    },
+    /// Go on with one unfinished run, or with all of them
+    Resume {
+        /// The run's id, or enough of its beginning
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+    /// Stop a run; its partial result is kept
+    Cancel(RunName),
+    /// Check chains, signed heads and contents of one run or of all
+    Verify {
+        /// The run's id, or enough of its beginning
+        #[arg(value_name = "RUN")]
+        run: Option<String>,
+    },
+    /// Figures over the runs of the last days
+    Stats {
+        /// How many days
+        #[arg(long, value_name = "N", default_value_t = 30)]
+        days: u32,
+    },
+    /// Models: prices, windows and what is configured
+    #[command(subcommand)]
+    Models(ModelsCommand),
+    /// Check home, journal, keys and models
+    Doctor,
+    /// Destroy the key of a run's content; its chain can still be verified
+    Shred {
+        #[command(flatten)]
+        run: RunName,
+        /// Really: the content cannot be had again
+        #[arg(long)]
+        yes: bool,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Ask {
+    /// The question; `-` or nothing reads it from stdin
+    #[arg(value_name = "QUESTION")]
+    pub(crate) question: Option<String>,
+    /// Files or folders that go into the prompt; `-` is stdin
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) context: Vec<PathBuf>,
+    /// What a good answer must meet; a second episode judges it
+    #[arg(long, value_name = "RUBRIC|@FILE")]
+    pub(crate) review: Option<String>,
+    /// Standing instructions for the model
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) system: Option<String>,
+    /// Most tokens of one reply; a longer answer is continued
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_output: Option<u32>,
+    /// Take the reply in one piece
+    #[arg(long)]
+    pub(crate) no_stream: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunName {
+    /// The run's id, or enough of its beginning
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum ModelsCommand {
+    /// List known models with windows and prices, and those configured
+    List,
+}

@@ -1,0 +1,164 @@
+//! Mistakes in the arguments, said in the same form as every other error.
+
+use clap::CommandFactory as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::error::CliError;
+use crate::typed::Typed;
+
+/// What clap found wrong, or the help it was asked for.
+pub(crate) enum Usage {
+    /// Text that was asked for: it goes to stdout, and all is well.
+    Help(String),
+    /// The help because nothing was asked: it goes to stderr, and that is a mistake.
+    Nothing(String),
+    /// A mistake.
+    Mistake(CliError),
+}
+
+/// Reads clap's error.
+pub(crate) fn read(error: &clap::Error) -> Usage {
+    let text = |kind| context(error, kind);
+    let value = || text(ContextKind::InvalidValue).unwrap_or_default();
+    let argument = || argument(error);
+    Usage::Mistake(match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            return Usage::Help(error.render().ansi().to_string());
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            return Usage::Nothing(error.render().ansi().to_string());
+        }
+        ErrorKind::UnknownArgument => unknown_argument(error),
+        ErrorKind::InvalidSubcommand => unknown_command(error),
+        ErrorKind::InvalidValue if value().is_empty() => CliError::Arguments {
+            message: format!("`{}` needs a value", argument()),
+            hint: usage(error),
+        },
+        ErrorKind::InvalidValue => CliError::BadValue {
+            what: argument(),
+            value: value(),
+            why: match text(ContextKind::ValidValue) {
+                Some(valid) => format!("it takes {valid}"),
+                None => "it takes something else".to_owned(),
+            },
+        },
+        ErrorKind::ValueValidation => CliError::BadValue {
+            what: argument(),
+            value: value(),
+            why: std::error::Error::source(error)
+                .map_or_else(|| "it does not fit".to_owned(), ToString::to_string),
+        },
+        ErrorKind::MissingRequiredArgument => CliError::Arguments {
+            message: format!("{} is missing", argument_list(error)),
+            hint: usage(error),
+        },
+        ErrorKind::ArgumentConflict => CliError::Arguments {
+            message: match text(ContextKind::PriorArg) {
+                Some(other) if bare(&other) != argument() => {
+                    format!("`{}` does not go with `{}`", argument(), bare(&other))
+                }
+                _ => format!("`{}` is there more than once", argument()),
+            },
+            hint: "leave one of them out".to_owned(),
+        },
+        ErrorKind::TooManyValues => CliError::Arguments {
+            message: format!("`{}` takes no value", argument()),
+            hint: "leave out what follows it".to_owned(),
+        },
+        _ => CliError::Arguments {
+            message: first_line(error),
+            hint: usage(error),
+        },
+    })
+}
+
+fn unknown_command(error: &clap::Error) -> CliError {
+    let command = context(error, ContextKind::InvalidSubcommand).unwrap_or_default();
+    let hint = nearest(error, ContextKind::SuggestedSubcommand).or_else(|| {
+        // Clap does not see swapped letters in short words.
+        let known = Typed::command();
+        let mut names = known.get_subcommands().map(clap::Command::get_name);
+        let swapped = names.find(|name| sorted(name) == sorted(&command))?;
+        Some(format!("did you mean `{swapped}`?"))
+    });
+    CliError::UnknownCommand {
+        hint: hint.unwrap_or_else(|| "`fathom --help` lists the commands".to_owned()),
+        command,
+    }
+}
+
+fn sorted(word: &str) -> Vec<char> {
+    let mut letters: Vec<char> = word.chars().collect();
+    letters.sort_unstable();
+    letters
+}
+
+fn unknown_argument(error: &clap::Error) -> CliError {
+    let flag = context(error, ContextKind::InvalidArg).unwrap_or_default();
+    if flag.starts_with('-') {
+        return CliError::UnknownFlag {
+            flag,
+            hint: nearest(error, ContextKind::SuggestedArg)
+                .unwrap_or_else(|| "`fathom --help` lists the flags".to_owned()),
+        };
+    }
+    CliError::Arguments {
+        message: format!("`{flag}` is one argument too many"),
+        hint: "put quotes round a text of several words".to_owned(),
+    }
+}
+
+fn nearest(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    context(error, kind).map(|nearest| format!("did you mean `{nearest}`?"))
+}
+
+/// The flag or argument that an error is about.
+fn argument(error: &clap::Error) -> String {
+    bare(&context(error, ContextKind::InvalidArg).unwrap_or_default())
+}
+
+/// A flag or argument without the name of its value.
+fn bare(argument: &str) -> String {
+    let name = argument.split([' ', '=']).next().unwrap_or_default();
+    name.trim_matches(['<', '>', '[', ']', '.']).to_owned()
+}
+
+fn argument_list(error: &clap::Error) -> String {
+    let names = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(names)) => names.iter().map(|name| bare(name)).collect(),
+        _ => vec![argument(error)],
+    };
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    names.join(" and ")
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        ContextValue::Strings(texts) if !texts.is_empty() => Some(texts.join(", ")),
+        ContextValue::StyledStr(text) => Some(text.to_string()),
+        ContextValue::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// How the command is written, on one line.
+fn usage(error: &clap::Error) -> String {
+    let usage = context(error, ContextKind::Usage).unwrap_or_default();
+    let usage = usage.trim().trim_start_matches("Usage:").trim();
+    if usage.is_empty() {
+        "`fathom --help` says how it is written".to_owned()
+    } else {
+        format!("write `{}`", crate::plain_text::one_line(usage))
+    }
+}
+
+fn first_line(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.trim_start_matches("error: ").to_owned()
+}
+
+#[cfg(test)]
+#[path = "usage_tests.rs"]
+mod tests;

@@ -1,0 +1,15 @@
+//! The real binary, run as a user runs it.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot set up its world fails, and says where"
+)]
+
+mod asking;
+mod kill;
+mod looking_back;
+mod mistakes;
+mod outages;
+mod session;
+mod two_processes;

@@ -1,0 +1,157 @@
+//! Servers that imitate a wire format leave things out, add some, and invent words.
+
+use fathom_core::failure::FailureKind;
+use fathom_core::model::{Delivery, Ending, UsageSource};
+use fathom_testkit::server::{Behaviour, ModelServer};
+
+use crate::asking::{ask, model, request};
+
+#[tokio::test]
+async fn x05_imperfect_whole_replies_are_understood() {
+    let bodies = [
+        r#"{"choices":[{"message":{"content":"hi"}}]}"#,
+        r#"{"choices":[{"message":{"role":"assistant","content":"hi"},"finish_reason":"eos"}],"usage":null}"#,
+        r#"{"created":1.5,"service_tier":"turbo","choices":[{"index":"0","message":{"content":"hi","reasoning_content":"hm"},"finish_reason":null}],"usage":{"prompt_tokens":"3"}}"#,
+        r#"{"choices":[{"message":{"content":[{"type":"text","text":"h"},{"type":"text","text":"i"}]},"finish_reason":"stop"}],"usage":{"prompt_tokens":-1,"completion_tokens":1.5}}"#,
+        r#"{"error":null,"choices":[{"message":{"content":"hi","refusal":null},"finish_reason":"stop"}],"unknown":{"deep":[1]}}"#,
+    ];
+    for body in bodies {
+        let page = Behaviour::page("application/json", body);
+        let server = ModelServer::queued([page]).await.unwrap();
+        let reply = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+            .await
+            .reply();
+        assert_eq!(
+            (reply.text.as_str(), reply.ending),
+            ("hi", Ending::Complete),
+            "{body}"
+        );
+        assert_eq!(reply.usage.source, UsageSource::Counted, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn x05_imperfect_streams_are_understood() {
+    let streams: [&[&str]; 5] = [
+        // No finish reason, no usage.
+        &["data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]\n\n"],
+        // No end mark, empty role, comments, carriage returns.
+        &[
+            ": ping\r\n\r\ndata: {\"choices\":[{\"delta\":{\"role\":\"\",\"content\":null}}]}\r\n\r\n",
+            "data:{\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\r\n\r\n",
+        ],
+        // Cut in the middle of an event and of a character.
+        &[
+            "data: {\"choices\":[{\"delta\":{\"con",
+            "tent\":\"hi\"},\"finish_reason\":\"\"}]}\n",
+            "\ndata: [DO",
+            "NE]\n\n",
+        ],
+        // News of a server's own, a last event without its empty line.
+        &[
+            "data: {\"choices\":[],\"prompt_filter_results\":[]}\n\n",
+            "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\ndata: [DONE]",
+        ],
+        // Usage without choices.
+        &[
+            "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\n",
+            "data: {\"usage\":{\"prompt_tokens\":1}}\n\ndata: [DONE]\n\n",
+        ],
+    ];
+    for frames in streams {
+        let behaviour = Behaviour::frames(frames.iter().copied());
+        let server = ModelServer::queued([behaviour]).await.unwrap();
+        let reply = ask(&*model("openai/x", &server), &request(Delivery::Streamed))
+            .await
+            .reply();
+        assert_eq!(
+            (reply.text.as_str(), reply.ending),
+            ("hi", Ending::Complete),
+            "{frames:?}"
+        );
+        assert_eq!(reply.usage.source, UsageSource::Counted, "{frames:?}");
+    }
+}
+
+/// The replies that the decision on wire types was made with (docs/decisions/0002).
+#[tokio::test]
+async fn x05_replies_seen_in_the_wild_are_understood() {
+    let choice = r#""choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]"#;
+    let whole = [
+        format!(r#"{{"id":"x","object":"chat.completion","created":1,"model":"m",{choice},"usage":{{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}}}"#),
+        format!(r#"{{"id":"x","object":"chat.completion","created":1,"model":"m",{choice}}}"#),
+        format!(r#"{{"model":"m",{choice}}}"#),
+        format!(r#"{{"id":"x","created":1.5,"model":"m",{choice}}}"#),
+        format!(r#"{{"id":"x","created":1,"model":"m",{choice},"usage":{{"prompt_tokens":1,"completion_tokens":1}}}}"#),
+        format!(r#"{{"id":"x","created":1,"model":"m","service_tier":"turbo",{choice}}}"#),
+        r#"{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}"#.to_owned(),
+        r#"{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"eos"}]}"#.to_owned(),
+        r#"{"choices":[{"index":0,"message":{"content":"hi"},"finish_reason":null}]}"#.to_owned(),
+        r#"{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}"#.to_owned(),
+        r#"{"choices":[{"message":{"content":[{"type":"text","text":"hi"}]},"finish_reason":"stop"}]}"#.to_owned(),
+    ];
+    for body in &whole {
+        let server = ModelServer::queued([Behaviour::page("application/json", body)])
+            .await
+            .unwrap();
+        let reply = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+            .await
+            .reply();
+        assert_eq!(reply.text.as_str(), "hi", "{body}");
+    }
+    let silent = r#"{"choices":[{"index":0,"message":{"role":"assistant","content":null},"finish_reason":"stop"}]}"#;
+    let server = ModelServer::queued([Behaviour::page("application/json", silent)])
+        .await
+        .unwrap();
+    let failure = ask(&*model("openai/x", &server), &request(Delivery::Whole))
+        .await
+        .failure();
+    assert_eq!(failure.kind, FailureKind::Empty);
+
+    let chunks = [
+        r#"{"id":"x","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"h"},"finish_reason":null}]}"#,
+        r#"{"choices":[{"delta":{"content":"i"}}]}"#,
+        r#"{"id":"x","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"","content":"!"},"finish_reason":""}]}"#,
+        r#"{"id":"x","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}"#,
+        r#"{"id":"x","created":1,"model":"m","usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}"#,
+        r#"{"error":{"message":"overloaded","code":503}}"#,
+    ];
+    let frames: Vec<String> = chunks
+        .iter()
+        .map(|chunk| format!("data: {chunk}\n\n"))
+        .collect();
+    let behaviour = Behaviour::frames(frames.iter().map(String::as_str));
+    let server = ModelServer::queued([behaviour]).await.unwrap();
+    let failure = ask(&*model("openai/x", &server), &request(Delivery::Streamed))
+        .await
+        .failure();
+    assert_eq!(
+        (failure.kind, failure.partial.as_str()),
+        (FailureKind::Server, "hi!")
+    );
+}
+
+#[tokio::test]
+async fn x05_a_server_that_cannot_stream_is_heard_in_one_piece() {
+    let body = r#"{"choices":[{"message":{"content":"all at once"},"finish_reason":"stop"}]}"#;
+    let page = Behaviour::page("application/json; charset=utf-8", body);
+    let server = ModelServer::queued([page]).await.unwrap();
+    let heard = ask(&*model("openai/x", &server), &request(Delivery::Streamed)).await;
+    assert_eq!(heard.deltas, ["all at once"]);
+    assert_eq!(heard.reply().text.as_str(), "all at once");
+}
+
+#[tokio::test]
+async fn x05_thoughts_are_no_part_of_an_answer_and_cached_input_is_input() {
+    let body = r#"{"content":[{"type":"thinking","thinking":"hm","signature":"x"},{"type":"text","text":"hi"}],
+        "stop_reason":"end_turn","usage":{"input_tokens":5,"cache_creation_input_tokens":20,"cache_read_input_tokens":100,"output_tokens":7}}"#;
+    let page = Behaviour::page("application/json", body);
+    let server = ModelServer::queued([page]).await.unwrap();
+    let model = model("anthropic/claude-opus-5-5", &server);
+    let reply = ask(&*model, &request(Delivery::Whole)).await.reply();
+    assert_eq!(reply.text.as_str(), "hi");
+    assert_eq!(
+        (reply.usage.input_tokens, reply.usage.output_tokens),
+        (125, 7)
+    );
+}
