@@ -199,30 +199,16 @@ fn seconds(number: &str, unit: f64) -> Option<Duration> {
 
 /// `text` on one line without control characters, cut to `chars_max`.
 pub(crate) fn clean(text: &str, chars_max: usize) -> String {
-    let words = text
+    let words: Vec<&str> = text
         .split(|char: char| char.is_whitespace() || char.is_control())
-        .filter(|word| !word.is_empty());
-    let mut line = String::new();
-    let mut chars = 0;
-    for word in words {
-        let gap = usize::from(!line.is_empty());
-        let length = word.chars().count();
-        if chars + gap + length > chars_max {
-            let room = chars_max.saturating_sub(chars + gap + 1);
-            if gap == 1 {
-                line.push(' ');
-            }
-            line.extend(word.chars().take(room));
-            line.push('…');
-            return line;
-        }
-        if gap == 1 {
-            line.push(' ');
-        }
-        line.push_str(word);
-        chars += gap + length;
+        .filter(|word| !word.is_empty())
+        .collect();
+    let line = words.join(" ");
+    if line.chars().nth(chars_max).is_none() {
+        return line;
     }
-    line
+    let kept = line.chars().take(chars_max.saturating_sub(1));
+    kept.chain(['…']).collect()
 }
 
 #[cfg(test)]

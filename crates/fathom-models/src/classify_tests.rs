@@ -132,6 +132,10 @@ fn x08_foreign_text_is_cut_and_stripped() {
     assert_eq!(clean("ab cdefgh", 5), "ab c…");
     assert_eq!(clean(&"ä".repeat(400), 300).chars().count(), 300);
     assert_eq!(clean("", 5), "");
+    // A word that just fits must not make room for an ellipsis after it.
+    assert_eq!(clean("a b", 1), "…");
+    assert_eq!(clean("abcde f", 5), "abcd…");
+    assert_eq!(clean("abcde  ", 5), "abcde");
 }
 
 proptest::proptest! {

@@ -63,7 +63,15 @@ async fn resume_all(app: &App) -> Result<Exit, CliError> {
     if handles.is_empty() && failures.is_empty() && app.settings.loudness != Loudness::Quiet {
         output::say(&[Line::from("there is no unfinished run")]);
     }
-    let followed = follow(app, handles, Beside::nothing()).await?;
+    let mut followed = follow(app, handles, Beside::nothing()).await?;
+    // One answer goes to stdout; several would run into each other, and `fathom show` prints each.
+    if app.settings.form == Form::Human
+        && failures.is_empty()
+        && followed.len() == 1
+        && let Some(only) = followed.pop()
+    {
+        return conclude(app, only, Vec::new());
+    }
     report(app, followed, failures)
 }
 

@@ -147,7 +147,11 @@ fn x02_verify_finds_what_was_changed() {
     let json = session.run(&["verify", "--json"]).exits(4).json();
     assert_eq!(json["ok"], false);
     assert!(json["problems"][0]["what"].is_string(), "{json}");
-    session.run(&["verify"]).exits(4).prints("problem").prints("✗ ");
+    session
+        .run(&["verify"])
+        .exits(4)
+        .prints("problem")
+        .prints("✗ ");
 }
 
 #[test]

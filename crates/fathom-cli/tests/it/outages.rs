@@ -192,6 +192,17 @@ fn x04_resume_without_a_name_takes_all() {
     let json = session.run(&["resume", "--json"]).exits(0).json();
     assert_eq!(json["results"][0]["run"], run.as_str());
     assert_eq!(json["results"][0]["answer"], "now");
+    session
+        .run(&["resume"])
+        .exits(0)
+        .says("there is no unfinished run");
+}
+
+#[test]
+fn x04_the_answer_of_the_only_resumed_run_goes_to_stdout() {
+    let (session, _) = let_go();
+    session.script("answers.jsonl", &[json!({"reply": "now"})]);
+    assert_eq!(session.run(&["resume"]).exits(0).stdout, "now\n");
 }
 
 #[test]

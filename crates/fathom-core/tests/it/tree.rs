@@ -41,7 +41,7 @@ fn call() -> impl Strategy<Value = Want> {
 }
 
 fn rounds_of(want: impl Strategy<Value = Want>) -> impl Strategy<Value = Node> {
-    prop::collection::vec(prop::collection::vec(want, 1..4), 0..4)
+    prop::collection::vec(prop::collection::vec(want, 1..4), 0..5)
         .prop_map(|rounds| Node { rounds })
 }
 
@@ -53,12 +53,15 @@ pub(crate) fn node(depth: u32) -> BoxedStrategy<Node> {
     }
     let child = (node(depth - 1), 0_u64..400)
         .prop_map(|(node, least_tokens)| Want::Child { node, least_tokens });
-    rounds_of(prop_oneof![3 => own, 2 => child]).boxed()
+    rounds_of(prop_oneof![1 => own, 1 => child]).boxed()
 }
 
 /// Limits from hardly anything to enough.
 pub(crate) fn limits() -> impl Strategy<Value = Amounts> {
-    (0_u64..12_000, 0_u64..40, 0_u64..6, 0_u64..30_000, 1_u64..14).prop_map(
+    let tokens = prop_oneof![1 => 0_u64..1_000, 3 => 1_000_u64..30_000];
+    let calls = prop_oneof![1 => 0_u64..6, 3 => 6_u64..80];
+    let money = prop_oneof![1 => 0_u64..2_000, 3 => 2_000_u64..60_000];
+    (tokens, calls, 0_u64..8, money, 1_u64..14).prop_map(
         |(tokens, calls, tools, money, episodes)| Amounts {
             tokens,
             calls,
