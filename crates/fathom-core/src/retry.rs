@@ -28,3 +28,7 @@ pub(crate) fn pause(failure: &ModelFailure, attempt: u16, jitter: u16) -> Option
     let asked = failure.retry_after.unwrap_or_default().0;
     Some(Millis(jittered.max(asked)))
 }
+
+#[cfg(test)]
+#[path = "retry_tests.rs"]
+mod tests;

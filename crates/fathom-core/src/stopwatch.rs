@@ -59,3 +59,7 @@ impl Stopwatch {
         self.last.plus(self.left())
     }
 }
+
+#[cfg(test)]
+#[path = "stopwatch_tests.rs"]
+mod tests;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fathom_core::amounts::Budget;
 use fathom_core::contract::{Contract, Role};
@@ -29,6 +30,11 @@ use crate::fork;
 use crate::reading::{Reading, Replay};
 use crate::recorder::Recorder;
 use crate::story::{Place, Story};
+
+/// How often a lock that is taken is tried.
+const LOCK_TRIES: u32 = 4;
+/// The pause between two tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// What a runtime is opened with.
 #[derive(Clone)]
@@ -269,7 +275,7 @@ impl Runtime {
 
     /// Whether a process works on the run.
     pub fn is_owned(&self, run: RunId) -> bool {
-        !matches!(self.inner.home.lock_run(run), Ok(Some(_)))
+        !matches!(self.try_lock(run), Ok(Some(_)))
     }
 
     /// Folds a run's journal again and compares.
@@ -364,8 +370,23 @@ impl Runtime {
     }
 
     fn lock(&self, run: RunId) -> Result<RunLock, HostError> {
-        let lock = self.inner.home.lock_run(run)?;
-        lock.ok_or(HostError::Owned { run })
+        self.try_lock(run)?.ok_or(HostError::Owned { run })
+    }
+
+    /// Takes the run's lock if nobody owns the run. Someone who only looks whether it is owned holds the lock
+    /// for a moment, so a lock that is taken is tried again before it counts as an owner's.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a few milliseconds in all, and only when the lock is taken"
+    )]
+    fn try_lock(&self, run: RunId) -> Result<Option<RunLock>, HostError> {
+        for _ in 1..LOCK_TRIES {
+            if let Some(lock) = self.inner.home.lock_run(run)? {
+                return Ok(Some(lock));
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        Ok(self.inner.home.lock_run(run)?)
     }
 
     #[expect(

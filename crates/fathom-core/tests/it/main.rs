@@ -7,6 +7,8 @@ mod approval;
 #[cfg(test)]
 mod audit;
 #[cfg(test)]
+mod clock;
+#[cfg(test)]
 mod closing;
 #[cfg(test)]
 mod desk;
@@ -18,6 +20,8 @@ mod effects;
 mod fixture;
 #[cfg(test)]
 mod holding;
+#[cfg(test)]
+mod host_asks;
 #[cfg(test)]
 mod ids;
 #[cfg(test)]
@@ -52,3 +56,5 @@ mod texts;
 mod tree;
 #[cfg(test)]
 mod weather;
+#[cfg(test)]
+mod winding_down;

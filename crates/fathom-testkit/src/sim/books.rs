@@ -46,6 +46,7 @@ pub(super) struct Books {
     measured: BTreeMap<AskId, Measured>,
     effects: BTreeMap<AskId, EffectAt>,
     grants: BTreeMap<EpisodeId, Amounts>,
+    children_spent: Amounts,
     /// Leases in force: how much, and where it was written.
     pub(super) leases: Vec<(Amounts, Position)>,
     unsaid_refusals: BTreeSet<AskId>,
@@ -80,6 +81,12 @@ impl Books {
     pub(super) fn left(&self) -> Amounts {
         let gone = self.spent.plus(self.reserved()).plus(self.granted());
         self.limit.minus(gone)
+    }
+
+    /// What the episode's own calls may have cost, those in flight and those forgotten included.
+    pub(super) fn own(&self) -> Amounts {
+        let spent = self.spent.minus(self.children_spent);
+        spent.plus(self.reserved())
     }
 
     /// Takes in a record.
@@ -203,6 +210,7 @@ impl Books {
         };
         let spent = result.budget.spent;
         self.spent = self.spent.plus(spent);
+        self.children_spent = self.children_spent.plus(spent);
         let over = spent.exceeds(&grant);
         ensure(
             over.is_none() || self.has_overrun,

@@ -38,6 +38,12 @@ impl Boundary {
         self.has_crashed
     }
 
+    /// Brings the next crash near: where several records belong together, crashes are told apart.
+    pub(super) fn hasten(&mut self, within: u64) {
+        let near = self.rng.between(1, within);
+        self.countdown = self.countdown.min(near);
+    }
+
     /// A new process: the next crash is on its way.
     pub(super) fn restart(&mut self) {
         if self.has_crashed {

@@ -123,7 +123,10 @@ impl<L: Accounts> World<L> {
                 self.coverage.blocks += 1;
                 self.oracle.show_block(&episode, block.text.as_str())
             }
-            Step::Waiting(_) => {
+            Step::Waiting(wait) => {
+                if let Some(host) = &mut self.host {
+                    host.waiting = Some(wait);
+                }
                 let at = self.now + self.rng.between(1, 300);
                 self.agenda.plan(at, Item::LetGo);
                 Ok(())

@@ -41,8 +41,8 @@ pub(super) struct Oracle {
     proposals: BTreeMap<Sender, EffectRequest>,
     /// Kill switches that the run knows for certain.
     kills: Vec<KillScope>,
-    /// Whether the run knows for certain that someone cancelled it.
-    is_cancelled: bool,
+    /// Episodes that were told to stop, for certain.
+    cancelled: BTreeSet<EpisodeId>,
     watches: BTreeMap<EpisodeId, Watch>,
 }
 
@@ -67,7 +67,9 @@ impl Oracle {
             } => {
                 self.replies.insert((episode.clone(), *ask));
             }
-            EventKind::Signal(Signal::Cancel) if episode.is_root() => self.is_cancelled = true,
+            EventKind::Signal(Signal::Cancel) => {
+                self.cancelled.insert(episode.clone());
+            }
             EventKind::Signal(Signal::Kill { scope }) if !self.kills.contains(scope) => {
                 self.kills.push(scope.clone());
             }
@@ -88,6 +90,12 @@ impl Oracle {
                 Command::Emit { block } => {
                     let key = (episode.clone(), block.text.as_str().to_owned());
                     *self.blocks.entry(key).or_default() += 1;
+                }
+                Command::SignalChild {
+                    child,
+                    signal: Signal::Cancel,
+                } => {
+                    self.cancelled.insert(child.clone());
                 }
                 Command::Finish { result } if episode.is_root() => {
                     self.result = Some((**result).clone());
@@ -138,7 +146,8 @@ impl Oracle {
         ensure(!is_known, Invariant::NeverAskedAgain, || {
             format!("{episode} {ask} was answered, durably")
         })?;
-        let is_stopped = self.is_cancelled || self.kills.contains(&KillScope::Global);
+        let is_stopped = self.kills.contains(&KillScope::Global)
+            || self.cancelled.iter().any(|stopped| stopped.covers(episode));
         ensure(!is_stopped, Invariant::KillSwitch, || {
             format!("{episode} {ask} is called after the run was stopped, durably")
         })

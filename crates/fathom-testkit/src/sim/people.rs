@@ -73,6 +73,9 @@ impl<L: Accounts> World<L> {
             // Its first record settles it, as the store does it.
             let settled = host.journal.position().0 + 1;
             host.taken.push((at, Position(settled)));
+            if self.rng.chance(500) {
+                self.boundary.hasten(8);
+            }
             self.drive(|run, log, now| run.signal(log, now, &signal))?;
         }
         Ok(())

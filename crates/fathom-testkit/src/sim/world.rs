@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::command::Command;
 use fathom_core::effect::KillScope;
 use fathom_core::event::{Departure, EventKind};
 use fathom_core::id::{AskId, EpisodeId, RunId};
@@ -226,10 +225,7 @@ impl<L: Accounts> World<L> {
             violation: &mut violation,
         };
         let steps = work(&mut host.run, &mut writer, at);
-        host.waiting = steps.iter().find_map(|step| match step {
-            Step::Waiting(wait) => Some(wait.clone()),
-            _ => None,
-        });
+        host.waiting = None;
         self.observe(before)?;
         if let Some(violation) = violation {
             return Err(violation);
@@ -237,7 +233,7 @@ impl<L: Accounts> World<L> {
         if self.boundary.has_crashed() {
             return Ok(());
         }
-        self.misreport(before)?;
+        self.misreport()?;
         self.plan_commit();
         self.carry_out_all(steps)
     }
@@ -284,20 +280,21 @@ impl<L: Accounts> World<L> {
     }
 
     /// Planted bugs of the host's: it says too early what only the disk can say.
-    fn misreport(&mut self, before: usize) -> Result<(), Violation> {
+    fn misreport(&mut self) -> Result<(), Violation> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
-        let is_hasty: fn(&Command) -> bool = match self.bug {
-            Some(Bug::EffectBeforeIntent) => |command| matches!(command, Command::Attempt { .. }),
-            Some(Bug::CallBeforeLease) => |command| matches!(command, Command::Lease { .. }),
+        let is_hasty: fn(&Step) -> bool = match self.bug {
+            Some(Bug::EffectBeforeIntent) => |step| matches!(step, Step::Attempt { .. }),
+            Some(Bug::CallBeforeLease) => |step| matches!(step, Step::Call { .. }),
             _ => |_| false,
         };
-        let new = &host.journal.tail[before..];
-        let mut commands = new.iter().flat_map(|entry| &entry.record.commands);
-        if commands.any(is_hasty) {
-            let steps = host.run.durable(host.journal.position());
-            self.carry_out_all(steps)?;
+        if matches!(
+            self.bug,
+            Some(Bug::EffectBeforeIntent | Bug::CallBeforeLease)
+        ) {
+            let steps = host.run.durable(host.journal.position()).into_iter();
+            self.carry_out_all(steps.filter(is_hasty).collect())?;
         }
         let result = self.host.as_ref().and_then(|host| host.run.result());
         match result.cloned() {
@@ -393,14 +390,10 @@ impl<L: Accounts> World<L> {
             format!("{total:?} billed of {limit:?}")
         })?;
         for (id, books) in &host.audit.books {
-            let covered = match &books.result {
-                Some(result) => result.budget.spent,
-                None => books.limit.minus(books.left()),
-            };
-            let bill = self.provider.bill_of(id);
-            let over = bill.exceeds(&covered);
+            let bill = self.provider.billed.get(id).copied().unwrap_or_default();
+            let over = bill.exceeds(&books.own());
             ensure(over.is_none(), Invariant::BooksCoverBill, || {
-                format!("{id} is billed {bill:?}, its books cover {covered:?}")
+                format!("{id} is billed {bill:?}, its books cover {:?}", books.own())
             })?;
         }
         Ok(())

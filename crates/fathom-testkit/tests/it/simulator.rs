@@ -128,11 +128,8 @@ fn x04_simulator_finds_planted_bugs() {
             Bug::OwnerNotFenced,
             &[I::AcknowledgedIsKept, I::ChainVerifies],
         ),
-        (
-            Bug::EffectBeforeIntent,
-            &[I::IntentFirst, I::ShownIsDurable],
-        ),
-        (Bug::CallBeforeLease, &[I::LeaseFirst, I::ShownIsDurable]),
+        (Bug::EffectBeforeIntent, &[I::IntentFirst]),
+        (Bug::CallBeforeLease, &[I::LeaseFirst]),
         (
             Bug::StepTwice,
             &[I::AskedOnce, I::EffectOnce, I::ShownIsDurable],

@@ -1,0 +1,120 @@
+//! What an episode asks of its host that costs no budget: shorter texts, cells, entries for domains.
+
+use fathom_core::event::{EventKind, Signal};
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::program::Ask;
+use fathom_core::step::Step;
+use fathom_core::stop::{Refusal, StopReason};
+
+use crate::desk::Desk;
+use crate::fixture::{AMPLE, root};
+use crate::script::{Heard, Scripts};
+
+fn summarise() -> Ask {
+    Ask::Summarise {
+        text: "a long text".into(),
+        tokens_max: 3,
+    }
+}
+
+fn cell() -> Ask {
+    Ask::RunCell {
+        code: "print(context[:80])".into(),
+    }
+}
+
+fn append() -> Ask {
+    Ask::Append {
+        domain: "plans".into(),
+        entry: "a plan".into(),
+    }
+}
+
+fn open(asks: Vec<Ask>) -> (Desk, Scripts) {
+    let scripts = Scripts::root(vec![asks]);
+    let heard = scripts.clone();
+    (Desk::open(scripts, root(AMPLE)), heard)
+}
+
+fn asked(desk: &Desk) -> Vec<AskId> {
+    let steps = desk.steps.iter();
+    steps
+        .filter_map(|step| match step {
+            Step::Host { ask, .. } => Some(*ask),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn answers_of_the_host_reach_the_program() {
+    let (mut desk, heard) = open(vec![summarise(), cell()]);
+    assert_eq!(asked(&desk), [AskId(0), AskId(1)]);
+    let root = EpisodeId::root();
+    let (ask, text) = (AskId(0), "short".into());
+    desk.deliver(&root, EventKind::Summarised { ask, text });
+    let (ask, output) = (AskId(1), "1".into());
+    desk.deliver(&root, EventKind::CellFinished { ask, output });
+    assert_eq!(
+        heard.heard("root"),
+        [
+            Heard::Host(AskId(0), "short".into()),
+            Heard::Host(AskId(1), "1".into())
+        ]
+    );
+    assert_eq!(desk.result().stop_reason, StopReason::Success);
+    assert_eq!(desk.result().budget.spent.calls, 0);
+}
+
+#[test]
+fn a_cell_is_heard_while_it_runs_and_not_after() {
+    let (mut desk, heard) = open(vec![cell(), summarise()]);
+    let root = EpisodeId::root();
+    let yields = |question: &str| EventKind::CellYielded {
+        ask: AskId(0),
+        question: question.into(),
+    };
+    desk.deliver(&root, yields("what is it?"));
+    let (ask, output) = (AskId(0), "done".into());
+    desk.deliver(&root, EventKind::CellFinished { ask, output });
+    desk.deliver(&root, yields("anyone?"));
+    let (ask, output) = (AskId(0), "done twice".into());
+    desk.deliver(&root, EventKind::CellFinished { ask, output });
+    // The script takes the question for the answer, so what counts is what it heard.
+    assert_eq!(
+        heard.heard("root"),
+        [
+            Heard::Host(AskId(0), "what is it?".into()),
+            Heard::Host(AskId(0), "done".into())
+        ]
+    );
+}
+
+#[test]
+fn x08_a_host_that_cannot_says_so() {
+    let (mut desk, heard) = open(vec![summarise(), cell(), append()]);
+    let reason = Refusal::Unavailable {
+        what: "sandbox".into(),
+    };
+    for ask in asked(&desk) {
+        let reason = reason.clone();
+        desk.deliver(&EpisodeId::root(), EventKind::Refused { ask, reason });
+    }
+    assert_eq!(heard.refusals("root"), vec![reason; 3]);
+    assert_eq!(desk.result().stop_reason, StopReason::Success);
+}
+
+#[test]
+fn x04_a_new_owner_asks_the_host_again() {
+    let (mut desk, heard) = open(vec![summarise(), cell(), append()]);
+    desk.crash(desk.log.entries.len());
+    assert_eq!(asked(&desk), [AskId(0), AskId(1), AskId(2)]);
+    assert!(heard.heard("root").is_empty());
+}
+
+#[test]
+fn a_stopping_episode_waits_for_no_host() {
+    let (mut desk, _) = open(vec![summarise(), cell(), append()]);
+    desk.signal(&Signal::Cancel);
+    assert_eq!(desk.result().stop_reason, StopReason::Cancelled);
+}
