@@ -155,7 +155,7 @@ impl Sources<'_> {
         config: Config,
         config_file: Option<PathBuf>,
     ) -> Result<Settings, CliError> {
-        self.check_charter()?;
+        self.check_charter(&config)?;
         // A path in a file is meant from where the file lies.
         let beside = config_file.as_deref().and_then(Path::parent);
         let beside = beside.unwrap_or(folder).to_owned();
@@ -168,9 +168,9 @@ impl Sources<'_> {
         Ok(Settings {
             home,
             heads,
-            form: self.form()?,
-            loudness: self.loudness()?,
-            others: self.others()?,
+            form: self.form(&config)?,
+            loudness: self.loudness(&config)?,
+            others: self.others(&config)?,
             budget: self.budget(config.budget)?,
             recursion: self.recursion(config.recursion.clone())?,
             concurrency: self.concurrency(config.concurrency)?,
@@ -180,9 +180,10 @@ impl Sources<'_> {
         })
     }
 
-    fn check_charter(&self) -> Result<(), CliError> {
+    fn check_charter(&self, config: &Config) -> Result<(), CliError> {
         let said = self.flags.charter.as_deref();
-        match said.or_else(|| self.variables.get("FATHOM_CHARTER")) {
+        let said = said.or_else(|| self.variables.get("FATHOM_CHARTER"));
+        match said.or(config.charter.as_deref()) {
             None | Some(CHARTER) => Ok(()),
             Some(name) => Err(CliError::UnknownCharter {
                 name: name.to_owned(),
@@ -190,12 +191,12 @@ impl Sources<'_> {
         }
     }
 
-    fn form(&self) -> Result<Form, CliError> {
-        let json = self.flags.json || switch("FATHOM_JSON", self.variables)?;
+    fn form(&self, config: &Config) -> Result<Form, CliError> {
+        let json = self.flags.json || switch("FATHOM_JSON", self.variables)? || config.json;
         Ok(if json { Form::Json } else { Form::Human })
     }
 
-    fn loudness(&self) -> Result<Loudness, CliError> {
+    fn loudness(&self, config: &Config) -> Result<Loudness, CliError> {
         if self.flags.quiet && self.flags.verbose > 0 {
             return Err(CliError::Arguments {
                 message: "`--quiet` does not go with `-v`".to_owned(),
@@ -211,13 +212,16 @@ impl Sources<'_> {
             Loudness::Quiet
         } else if switch("FATHOM_VERBOSE", self.variables)? {
             Loudness::Verbose
+        } else if config.quiet {
+            Loudness::Quiet
         } else {
             Loudness::Usual
         })
     }
 
-    fn others(&self) -> Result<Others, CliError> {
-        let alone = self.flags.no_resume || switch("FATHOM_NO_RESUME", self.variables)?;
+    fn others(&self, config: &Config) -> Result<Others, CliError> {
+        let said = self.flags.no_resume || switch("FATHOM_NO_RESUME", self.variables)?;
+        let alone = said || config.no_resume;
         Ok(if alone {
             Others::LeftAlone
         } else {

@@ -139,6 +139,14 @@ pub fn parse_cost(text: &str) -> Result<Nanodollars, String> {
 pub struct Config {
     /// Data folder.
     pub home: Option<PathBuf>,
+    /// Name or folder of the charter.
+    pub charter: Option<String>,
+    /// Whether output is JSON.
+    pub json: bool,
+    /// Whether nothing but errors is said.
+    pub quiet: bool,
+    /// Whether other unfinished runs are left alone.
+    pub no_resume: bool,
     /// `PROVIDER/NAME` of the main model.
     pub model: Option<String>,
     /// `PROVIDER/NAME` of the model of children and leaf calls.
@@ -165,6 +173,10 @@ pub struct Config {
 #[serde(default, deny_unknown_fields)]
 struct File {
     home: Option<PathBuf>,
+    charter: Option<String>,
+    json: bool,
+    quiet: bool,
+    no_resume: bool,
     model: Option<String>,
     sub_model: Option<String>,
     base_url: Option<String>,
@@ -307,6 +319,10 @@ impl Config {
         }
         Ok(Self {
             home: read.home,
+            charter: read.charter,
+            json: read.json,
+            quiet: read.quiet,
+            no_resume: read.no_resume,
             model: read.model,
             sub_model: read.sub_model,
             base_url: read.base_url,

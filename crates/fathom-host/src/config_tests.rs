@@ -19,6 +19,9 @@ fn a_whole_file_is_read() {
         r#"
         model = "openai/gpt-4o-mini"
         concurrency = 16
+        charter = "default"
+        json = true
+        no_resume = true
         [budget]
         tokens = 1_000
         time = "30s"
@@ -35,6 +38,8 @@ fn a_whole_file_is_read() {
     .expect("valid");
     assert_eq!(config.model.as_deref(), Some("openai/gpt-4o-mini"));
     assert_eq!(config.concurrency, Some(16));
+    assert_eq!(config.charter.as_deref(), Some("default"));
+    assert!(config.json && config.no_resume && !config.quiet);
     let budget = config.budget.over(BUDGET);
     assert_eq!(budget.amounts.tokens, 1_000);
     assert_eq!(budget.amounts.money, Nanodollars(250_000_000));

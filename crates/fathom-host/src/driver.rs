@@ -116,6 +116,8 @@ impl Driver {
 
     async fn work(&mut self, first: Vec<Step>) -> Result<RunEnd, HostError> {
         let mut durable = self.recorder.log().durability();
+        // The first records were appended before anyone listened: what became of them is news.
+        durable.mark_changed();
         let mut look = tokio::time::interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut steps = VecDeque::from(first);

@@ -6,7 +6,6 @@
 mod calls;
 pub mod clock;
 pub mod config;
-mod doctor;
 mod driver;
 pub mod effects;
 pub mod error;
@@ -16,7 +15,6 @@ mod recorder;
 mod runtime;
 pub mod story;
 
-pub use doctor::Health;
 pub use driver::RunEnd;
 pub use error::HostError;
 pub use reading::Replay;

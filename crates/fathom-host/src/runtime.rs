@@ -170,10 +170,6 @@ impl Runtime {
         &self.inner.home
     }
 
-    pub(crate) fn read_env(&self) -> fn(&str) -> Option<String> {
-        self.inner.options.read_env
-    }
-
     fn now(&self) -> fathom_core::unit::Timestamp {
         self.inner.options.clock.now()
     }

@@ -39,6 +39,6 @@ pub use exchange::REPLY_BYTES_MAX;
 pub use health::{Health, HealthState};
 pub use limiter::{IN_FLIGHT_DEFAULT, Limiter, Permit};
 pub use model::{CallFuture, Deltas, Model};
-pub use prices::{Facts, PriceBasis, price_dates};
+pub use prices::{Facts, PriceBasis, price_dates, price_list};
 pub use providers::render;
 pub use secret::Secret;

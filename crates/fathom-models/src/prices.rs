@@ -182,6 +182,18 @@ pub fn price_dates() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
+/// Every model on the list: provider, name and what is known of it.
+pub fn price_list() -> Vec<(&'static str, &'static str, Facts)> {
+    let providers = LIST.as_ref().map(|list| list.provider.as_slice());
+    let providers = providers.unwrap_or_default().iter();
+    providers
+        .flat_map(|provider| {
+            let models = provider.model.iter();
+            models.map(|line| (provider.name.as_str(), line.name.as_str(), line.facts()))
+        })
+        .collect()
+}
+
 /// The facts of `provider`'s model `name` on a server at `place`.
 pub(crate) fn facts(provider: &str, name: &str, place: Place) -> Result<Facts, ModelsError> {
     let list = LIST.as_ref().map_err(|cause| ModelsError::Prices {

@@ -1,7 +1,7 @@
 //! `fathom models list`: which models are configured, what they cost and hold, and how old the price list is.
 
 use fathom_core::model::{ModelSpec, Models};
-use fathom_models::{Facts, PriceBasis, price_dates};
+use fathom_models::{Facts, PriceBasis, price_dates, price_list};
 use serde::Serialize;
 
 use crate::environment;
@@ -17,6 +17,17 @@ use crate::settings::{Form, Settings};
 struct ModelsJson {
     configured: Vec<ConfiguredJson>,
     prices: Vec<PricesJson>,
+    models: Vec<ListedJson>,
+}
+
+/// A model on a provider's list.
+#[derive(Serialize)]
+struct ListedJson {
+    model: String,
+    window_tokens: Option<u64>,
+    /// Dollars per million tokens.
+    input_per_million: f64,
+    output_per_million: f64,
 }
 
 /// A model that the settings name.
@@ -52,7 +63,19 @@ pub(crate) fn list(settings: &Settings) -> Result<Exit, CliError> {
     let prices = prices
         .map(|(provider, as_of)| PricesJson { provider, as_of })
         .collect();
-    let found = ModelsJson { configured, prices };
+    let models = price_list()
+        .into_iter()
+        .map(|(provider, name, facts)| ListedJson {
+            model: format!("{provider}/{name}"),
+            window_tokens: facts.window_tokens,
+            input_per_million: figures::dollars(facts.price.input_per_million),
+            output_per_million: figures::dollars(facts.price.output_per_million),
+        });
+    let found = ModelsJson {
+        configured,
+        prices,
+        models: models.collect(),
+    };
     match settings.form {
         Form::Json => output::print_json(&found)?,
         Form::Human => output::print(&lines(&found))?,
@@ -127,6 +150,18 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
                 Tone::Plain,
                 format!("{} as of {}", prices.provider, prices.as_of),
             )
+    }));
+    let width = found.models.iter().map(|listed| listed.model.len()).max();
+    let width = width.unwrap_or_default();
+    lines.extend(found.models.iter().map(|listed| {
+        let window = listed.window_tokens.map(figures::count);
+        Line::from(format!(
+            "  {:<width$}   window {:>5}   ${} in, ${} out per million tokens",
+            listed.model,
+            window.unwrap_or_default(),
+            listed.input_per_million,
+            listed.output_per_million,
+        ))
     }));
     lines
 }

@@ -69,8 +69,10 @@ pub(super) struct Scenario {
 
 impl Scenario {
     pub(super) fn draw(rng: &mut Rng) -> Self {
-        if rng.chance(150) {
-            return Self::tight(rng);
+        match rng.below(100) {
+            0..8 => return Self::crowded(rng),
+            8..12 => return Self::killed(rng),
+            _ => {}
         }
         let is_small = rng.chance(300);
         Self {
@@ -90,42 +92,43 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// A budget that children take nearly all of and give back unused, on a disk that is seldom synced: what a
-    /// parent does with it then is easily forgotten in a crash.
-    fn tight(rng: &mut Rng) -> Self {
-        let calls = rng.between(5, 16);
-        let cap = rng.pick(&[20, 40, 100]);
-        let children = (0..rng.between(2, 4)).map(|_| Child {
+    /// Many children take nearly all of a budget and give most of it back, on a disk that is seldom synced: what
+    /// their parent does with it then is easily forgotten in a crash.
+    fn crowded(rng: &mut Rng) -> Self {
+        let children = rng.between(16, 20);
+        let calls = rng.between(64, 72);
+        let cap = rng.pick(&[10, 40]);
+        let child = Child {
             round: 1,
             drill: Params {
                 output_tokens_max: 1,
-                output_tokens_min: 0,
                 ..Params::default()
             },
             ..Child::default()
-        });
+        };
         let params = Params {
             rounds: 4,
+            calls: u32::try_from(rng.between(3, 4)).unwrap_or(3),
             output_tokens_max: u32::try_from(cap).unwrap_or(1),
-            children: children.collect(),
+            children: (0..children).map(|_| child.clone()).collect(),
             ..Params::default()
         };
         let mut started = started(rng, true);
         started.program = params.spec();
         let recursion = &mut started.contract.recursion;
         recursion.max_depth = 1;
-        recursion.max_children = 6;
-        recursion.max_total_episodes = 12;
+        recursion.max_children = 20;
+        recursion.max_total_episodes = 40;
         recursion.stop_conditions = StopConditions {
             no_delta_children_max: 50,
             same_error_max: 50,
         };
         started.budget.amounts = Amounts {
-            tokens: calls * (cap + 8),
+            tokens: calls * (cap + 10),
             calls,
             tools: 0,
             money: Nanodollars(u64::MAX / 4),
-            episodes: 12,
+            episodes: 40,
         };
         started.budget.time = Millis(600_000);
         Self {
@@ -145,13 +148,59 @@ impl Scenario {
                 is_buffered: true,
                 ..disk(rng)
             },
-            crashes: 2,
-            crash_spacing: rng.pick(&[80, 150]),
+            crashes: 1,
+            crash_spacing: rng.pick(&[400, 600]),
             power_permille: 1000,
             hangs_permille: 0,
             repeats_permille: 0,
             clock_jumps_permille: 0,
         }
+    }
+}
+
+impl Scenario {
+    /// Children that want effect after effect, and a kill switch that covers them all: a crash may leave some of
+    /// them without the word.
+    fn killed(rng: &mut Rng) -> Self {
+        let rounds = 8;
+        let child = |rng: &mut Rng| Child {
+            drill: Params {
+                rounds,
+                calls: 0,
+                effects: (0..rounds)
+                    .map(|round| Effect {
+                        round,
+                        request: EffectRequest {
+                            event: format!("event {}", rng.draw()),
+                            tool: "post".into(),
+                            ..effect(rng)
+                        },
+                    })
+                    .collect(),
+                ..Params::default()
+            },
+            ..Child::default()
+        };
+        let params = Params {
+            calls: 0,
+            children: (0..3).map(|_| child(rng)).collect(),
+            ..Params::default()
+        };
+        let mut scenario = Self::crowded(rng);
+        scenario.started.program = params.spec();
+        scenario.started.contract.permission_mode = PermissionMode::Act;
+        scenario.started.budget.amounts.tools = 200;
+        scenario.people.kill = Some((
+            rng.between(5, 300),
+            KillScope::Tenant("tenant".into()),
+            None,
+        ));
+        scenario.platform.asks_people_permille = 0;
+        scenario.disk.is_buffered = false;
+        scenario.disk.sync_within = 8;
+        scenario.power_permille = 0;
+        scenario.crash_spacing = 100_000;
+        scenario
     }
 }
 
