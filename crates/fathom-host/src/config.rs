@@ -238,11 +238,11 @@ impl Source<'_> {
         (!key.is_empty()).then(|| key.trim_matches(['[', ']', '"']).to_owned())
     }
 
-    fn complaint(&self, span: Option<Range<usize>>, message: impl Into<String>) -> HostError {
+    fn complaint(&self, span: Option<&Range<usize>>, message: impl Into<String>) -> HostError {
         HostError::ConfigSyntax {
             file: self.file.to_owned(),
-            line: span.as_ref().map_or(1, |span| self.line(span)),
-            key: span.as_ref().and_then(|span| self.key(span)),
+            line: span.map_or(1, |span| self.line(span)),
+            key: span.and_then(|span| self.key(span)),
             message: message.into(),
         }
     }
@@ -290,7 +290,7 @@ impl Config {
     pub fn parse(file: &Path, text: &str) -> Result<Self, HostError> {
         let source = Source { file, text };
         let read: File = toml::from_str(text)
-            .map_err(|error| source.complaint(error.span(), error.message()))?;
+            .map_err(|error| source.complaint(error.span().as_ref(), error.message()))?;
         if let Some(concurrency) = &read.concurrency
             && !(1..=CONCURRENCY_MAX).contains(concurrency.get_ref())
         {
@@ -311,11 +311,13 @@ impl Config {
         };
         if let Some(time) = &read.budget.time {
             let parsed = parse_time(time.get_ref());
-            budget.time = Some(parsed.map_err(|cause| source.complaint(Some(time.span()), cause))?);
+            budget.time =
+                Some(parsed.map_err(|cause| source.complaint(Some(&time.span()), cause))?);
         }
         if let Some(cost) = &read.budget.cost {
             let parsed = parse_cost(&cost.get_ref().to_string());
-            budget.cost = Some(parsed.map_err(|cause| source.complaint(Some(cost.span()), cause))?);
+            budget.cost =
+                Some(parsed.map_err(|cause| source.complaint(Some(&cost.span()), cause))?);
         }
         Ok(Self {
             home: read.home,

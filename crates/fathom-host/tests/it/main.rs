@@ -1,4 +1,9 @@
 //! The embedded host through its public surface, against a scripted model server and a platform of its own.
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "what a test's fixture cannot do is the test's failure"
+)]
 
 mod effects;
 mod fixture;

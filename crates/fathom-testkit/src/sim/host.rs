@@ -20,6 +20,13 @@ use super::provider::CallId;
 use super::violation::{Invariant, Violation, ensure};
 use super::world::World;
 
+/// Whether a crash may forget that a call was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ahead {
+    OfTheDisk,
+    OfNothing,
+}
+
 impl<L: Accounts> World<L> {
     /// Carries out steps one by one; the process may die before and after each.
     pub(super) fn carry_out_all(&mut self, steps: Vec<Step>) -> Result<(), Violation> {
@@ -228,7 +235,9 @@ impl<L: Accounts> World<L> {
 
     fn send(&mut self, id: CallId, model: ModelRole, request: &Request) -> Result<(), Violation> {
         self.oracle.may_call(&id.episode, id.ask)?;
-        self.is_leased(&id)?;
+        if self.is_leased(&id)? == Ahead::OfTheDisk && self.rng.chance(80) {
+            self.boundary.hasten(30);
+        }
         let mut outcome = self.provider.send(id.clone(), model, request);
         if self.bug == Some(Bug::AttemptMixedUp) && id.attempt > 1 {
             let earlier = CallId {
@@ -261,9 +270,9 @@ impl<L: Accounts> World<L> {
     }
 
     /// A call may go out once its lease or its own record is durable.
-    fn is_leased(&self, id: &CallId) -> Result<(), Violation> {
+    fn is_leased(&self, id: &CallId) -> Result<Ahead, Violation> {
         let Some(host) = &self.host else {
-            return Ok(());
+            return Ok(Ahead::OfNothing);
         };
         let durable = self.oracle.durable();
         let Some(call) = host.audit.call(&id.episode, id.ask) else {
@@ -272,11 +281,14 @@ impl<L: Accounts> World<L> {
                 format!("{id:?} is sent, but not reserved"),
             ));
         };
-        let is_leased =
-            call.position <= durable || host.audit.is_leased(&id.episode, call.drawn, durable);
+        if call.position <= durable {
+            return Ok(Ahead::OfNothing);
+        }
+        let is_leased = host.audit.is_leased(&id.episode, call.drawn, durable);
         ensure(is_leased, Invariant::LeaseFirst, || {
             format!("{id:?} draws {:?}", call.drawn)
-        })
+        })?;
+        Ok(Ahead::OfTheDisk)
     }
 
     /// Gives a call up. One that is on the wire may still be answered; one that never was costs nothing.

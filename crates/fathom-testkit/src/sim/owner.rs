@@ -54,6 +54,10 @@ impl<L: Accounts> World<L> {
             }
         };
         self.oracle.recover(&recovered)?;
+        let found = Position(recovered.entries.len() as u64);
+        for row in &mut self.rows {
+            row.taken_at = row.taken_at.filter(|position| *position <= found);
+        }
         let run = self.refold(&recovered, &journal)?;
         let mut audit = Audit::default();
         for (at, entry) in (1..).zip(&recovered.entries) {
@@ -68,7 +72,6 @@ impl<L: Accounts> World<L> {
             waiting: None,
             calls: BTreeMap::new(),
             unanswered: BTreeSet::new(),
-            taken: Vec::new(),
         });
         if self.bug == Some(Bug::ClaimForgotten) {
             self.platform.forget_claims();
@@ -155,9 +158,6 @@ impl<L: Accounts> World<L> {
     /// The process is gone, and with it all that was under way inside.
     fn leave(&mut self) {
         self.host = None;
-        for row in &mut self.rows {
-            row.is_taken = row.is_settled;
-        }
         for item in self.agenda.drain_inside() {
             match item {
                 Item::Arrive { sender, effect } if self.platform.orphan(&sender, &effect) => {

@@ -12,11 +12,11 @@ use super::platform::Sender;
 use super::violation::Violation;
 use super::world::World;
 
-/// A word from outside; it stays until a durable record took it in.
+/// A word from outside. It is left to the next owner until a record that took it in is found in the journal.
 pub(super) struct Row {
     signal: Signal,
-    pub(super) is_taken: bool,
-    pub(super) is_settled: bool,
+    /// The first record that takes it in; the word is gone in the same commit, as in the store.
+    pub(super) taken_at: Option<Position>,
 }
 
 impl<L: Accounts> World<L> {
@@ -55,8 +55,7 @@ impl<L: Accounts> World<L> {
         }
         self.rows.push(Row {
             signal,
-            is_taken: false,
-            is_settled: false,
+            taken_at: None,
         });
         self.deliver_rows()
     }
@@ -65,14 +64,10 @@ impl<L: Accounts> World<L> {
     pub(super) fn deliver_rows(&mut self) -> Result<(), Violation> {
         while let Some(host) = &mut self.host
             && !self.boundary.has_crashed()
-            && let Some(at) = self.rows.iter().position(|row| !row.is_taken)
+            && let Some(row) = self.rows.iter_mut().find(|row| row.taken_at.is_none())
         {
-            let row = &mut self.rows[at];
-            row.is_taken = true;
+            row.taken_at = Some(Position(host.journal.position().0 + 1));
             let signal = row.signal.clone();
-            // Its first record settles it, as the store does it.
-            let settled = host.journal.position().0 + 1;
-            host.taken.push((at, Position(settled)));
             if self.rng.chance(500) {
                 self.boundary.hasten(8);
             }

@@ -95,8 +95,8 @@ impl Scenario {
     /// Many children take nearly all of a budget and give most of it back, on a disk that is seldom synced: what
     /// their parent does with it then is easily forgotten in a crash.
     fn crowded(rng: &mut Rng) -> Self {
-        let children = rng.between(16, 20);
-        let calls = rng.between(64, 72);
+        let children = 20;
+        let calls = rng.between(62, 66);
         let cap = rng.pick(&[10, 40]);
         let child = Child {
             round: 1,
@@ -108,7 +108,7 @@ impl Scenario {
         };
         let params = Params {
             rounds: 4,
-            calls: u32::try_from(rng.between(3, 4)).unwrap_or(3),
+            calls: 4,
             output_tokens_max: u32::try_from(cap).unwrap_or(1),
             children: (0..children).map(|_| child.clone()).collect(),
             ..Params::default()
@@ -149,7 +149,7 @@ impl Scenario {
                 ..disk(rng)
             },
             crashes: 1,
-            crash_spacing: rng.pick(&[400, 600]),
+            crash_spacing: rng.pick(&[600, 100_000]),
             power_permille: 1000,
             hangs_permille: 0,
             repeats_permille: 0,

@@ -8,7 +8,7 @@ use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::ledger::Accounts;
 use fathom_core::model::Exactness;
 use fathom_core::run::Run;
-use fathom_core::step::{Position, Step, Wait};
+use fathom_core::step::{Step, Wait};
 use fathom_core::unit::{Millis, Timestamp};
 
 use super::Report;
@@ -42,8 +42,6 @@ pub(super) struct Host<L> {
     pub(super) calls: BTreeMap<CallId, Option<Moment>>,
     /// Steps it has not answered yet.
     pub(super) unanswered: BTreeSet<(EpisodeId, AskId, &'static str)>,
-    /// Words from outside that it took in, and the record after which they are settled.
-    pub(super) taken: Vec<(usize, Position)>,
 }
 
 pub(super) struct World<L> {
@@ -332,14 +330,6 @@ impl<L: Accounts> World<L> {
             return Ok(());
         }
         let position = host.journal.position();
-        let taken = std::mem::take(&mut host.taken);
-        for (row, at) in taken {
-            if at <= position {
-                self.rows[row].is_settled = true;
-            } else {
-                host.taken.push((row, at));
-            }
-        }
         for entry in &entries {
             self.oracle.acknowledge(entry);
         }
