@@ -100,7 +100,10 @@ impl<L: Accounts> Run<L> {
         if let Some(Slot::Live(live)) = self.slots.get_mut(episode) {
             live.next_seq = record.seq.next();
         }
-        if let EventKind::Signal(signal) = &record.event.kind {
+        // The root hears of every switch. Records of a child may be read after it, when the switch is lifted.
+        if let EventKind::Signal(signal) = &record.event.kind
+            && episode.is_root()
+        {
             self.note_kill(signal);
         }
         let difference = (folded != record.commands).then(|| difference(&record.commands, &folded));

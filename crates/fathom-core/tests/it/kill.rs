@@ -313,6 +313,28 @@ fn e16_a_crash_between_two_episodes_does_not_keep_one_killed() {
 }
 
 #[test]
+fn e16_a_lifted_switch_stays_lifted_however_the_chains_are_read() {
+    let scripts = Scripts::root(vec![vec![spawn("child")], vec![effect("event-1")]])
+        .with("child", vec![vec![call(5, 5)]]);
+    let heard = scripts.clone();
+    let mut desk = Desk::open(scripts, root(AMPLE));
+    desk.signal(&kill(forum()));
+    desk.reply_next("done");
+    // The child is over and never hears that the switch was lifted.
+    desk.signal(&lift(forum()));
+    let before = heard.heard("root");
+    // A fork reads the chain of an ended child after those of its ancestors.
+    desk.log.entries.sort_by_key(|entry| entry.episode.depth());
+    desk.take_over();
+    let told = heard.heard("root");
+    assert_eq!(
+        told[before.len()..],
+        before,
+        "the fold, and nothing after it"
+    );
+}
+
+#[test]
 fn e16_scopes_read_as_people_write_them() {
     let written: Vec<String> = scopes_of(&target())
         .iter()

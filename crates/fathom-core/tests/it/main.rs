@@ -45,6 +45,8 @@ mod script;
 #[cfg(test)]
 mod sharing;
 #[cfg(test)]
+mod spawning;
+#[cfg(test)]
 mod starting;
 #[cfg(test)]
 mod stopping;

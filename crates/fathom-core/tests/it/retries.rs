@@ -2,20 +2,24 @@
 
 use fathom_core::amounts::Amounts;
 use fathom_core::command::{Awaited, Command};
-use fathom_core::event::{CallOutcome, Departure, EventKind};
+use fathom_core::effect::PolicyDecision;
+use fathom_core::event::{CallOutcome, Departure, EventKind, ProgramSpec};
 use fathom_core::failure::{Billing, FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::ledger::Accounts;
 use fathom_core::outcome::Status;
-use fathom_core::program::{Ask, OnOutage};
+use fathom_core::program::{Ask, Input, OnOutage, Program, ProgramError, Programs, View};
 use fathom_core::programs::direct::Params;
 use fathom_core::retry::{ATTEMPTS_MAX, BACKOFF, BACKOFF_MAX, RATE_LIMITED_ATTEMPTS_MAX};
 use fathom_core::step::{Step, Wait};
 use fathom_core::stop::{ErrorClass, StopReason};
+use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 
 use crate::desk::{Desk, Sent, at};
-use crate::fixture::{AMPLE, call, model_ask, rate_limited, root, spawn, spawn_request, usage};
+use crate::fixture::{
+    AMPLE, call, effect, model_ask, rate_limited, root, spawn, spawn_request, usage,
+};
 use crate::script::{Heard, Scripts};
 
 const KINDS: [FailureKind; 13] = [
@@ -268,6 +272,41 @@ fn a_resumed_call_may_be_tried_as_often_as_a_new_one() {
         desk.hand_over(Departure::Outage, Millis(1));
     }
     assert_eq!(desk.sent().attempt, 2 * ATTEMPTS_MAX + 1);
+}
+
+/// Asks for a patient call and another one; with the other's reply it gives up the first and wants an effect.
+struct Fickle;
+
+impl Programs for Fickle {
+    fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Program for Fickle {
+    fn on(&mut self, input: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(_) => vec![patient(), call(6, 6)],
+            Input::Reply { .. } => vec![Ask::Cancel(AskId(0)), effect("event-1")],
+            _ => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        None
+    }
+}
+
+#[test]
+fn an_outage_that_no_longer_matters_is_not_waited_for() {
+    let mut desk = Desk::open(Fickle, root(AMPLE));
+    let (first, second) = (desk.sent(), desk.sent());
+    desk.fail(&first, ModelFailure::unsent(FailureKind::Auth, "no key"));
+    desk.reply(&second, "four");
+    desk.decide(PolicyDecision::NeedsApproval {
+        rule: "look first".into(),
+    });
+    assert_eq!(desk.waiting, Some(Wait::Approval));
 }
 
 #[test]
