@@ -97,12 +97,11 @@ impl Progress {
         match self {
             Self::Silent => {}
             Self::Plain(_) => self.update(runs, now),
-            Self::Live(live) => {
-                let (width, _) = size();
-                live.painter.end(width);
-                for run in runs {
-                    output::say(&still(run, width));
-                }
+            Self::Live(live) => live.painter.end(size().0),
+        }
+        if !matches!(self, Self::Silent) {
+            for run in runs {
+                output::say(&still(run, size().0));
             }
         }
     }

@@ -37,9 +37,13 @@ fn x01_the_answer_is_on_stdout_and_all_else_on_stderr() {
     done.exits(0);
     assert_eq!(done.stdout, "forty-two\n");
     let lines: Vec<&str> = done.stderr.lines().collect();
-    assert_eq!(lines.len(), 2, "{}", done.stderr);
+    assert_eq!(lines.len(), 7, "{}", done.stderr);
     assert!(lines[0].ends_with("started direct with script/answers.jsonl"));
     assert!(lines[1].contains("finished ok"));
+    assert_eq!(lines[2], "what is it?");
+    assert!(lines[3].starts_with("direct  ok"), "the tree");
+    assert!(lines[5].starts_with("budget  tokens"));
+    assert!(lines[6].starts_with("record  fathom show "));
     assert!(!done.stderr.contains('\u{1b}'), "no colour in a pipe");
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fathom_core::command::Command;
 use fathom_core::effect::KillScope;
 use fathom_core::event::{Departure, EventKind};
 use fathom_core::id::{AskId, EpisodeId, RunId};
@@ -282,18 +283,23 @@ impl<L: Accounts> World<L> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
+        let unsynced = host.journal.tail.iter();
+        let mut commands = unsynced.flat_map(|entry| &entry.record.commands);
         let is_hasty: fn(&Step) -> bool = match self.bug {
-            Some(Bug::EffectBeforeIntent) => |step| matches!(step, Step::Attempt { .. }),
+            Some(Bug::EffectBeforeIntent)
+                if commands.any(|command| matches!(command, Command::Attempt { .. })) =>
+            {
+                |step| matches!(step, Step::Attempt { .. })
+            }
             Some(Bug::CallBeforeLease) => |step| matches!(step, Step::Call { .. }),
-            _ => |_| false,
+            _ => return self.blurt(),
         };
-        if matches!(
-            self.bug,
-            Some(Bug::EffectBeforeIntent | Bug::CallBeforeLease)
-        ) {
-            let steps = host.run.durable(host.journal.position()).into_iter();
-            self.carry_out_all(steps.filter(is_hasty).collect())?;
-        }
+        let steps = host.run.durable(host.journal.position()).into_iter();
+        self.carry_out_all(steps.filter(is_hasty).collect())
+    }
+
+    /// Another planted bug of the host's: it does not wait with the result.
+    fn blurt(&mut self) -> Result<(), Violation> {
         let result = self.host.as_ref().and_then(|host| host.run.result());
         match result.cloned() {
             Some(result) if self.bug == Some(Bug::AnswerBeforeDurable) => {
