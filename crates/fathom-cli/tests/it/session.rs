@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use fathom_host::{Options, Runtime};
 use serde_json::Value;
 
 /// Variables of the surroundings that would change what is tested.
@@ -25,6 +26,25 @@ pub(crate) struct Done {
     pub(crate) exit: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
+}
+
+/// Every run that a test made folds again to what its journal says. A home that the test broke or shredded has
+/// nothing to fold.
+impl Drop for Session {
+    fn drop(&mut self) {
+        let home = self.path().join("data/fathom");
+        if std::thread::panicking() || !home.exists() {
+            return;
+        }
+        let Ok(host) = Runtime::open(Options::new(home, |_| None)) else {
+            return;
+        };
+        for info in host.runs(1_000).unwrap_or_default() {
+            if let Ok(replay) = host.replay(info.run) {
+                assert_eq!(replay.differences, [], "{}", info.run);
+            }
+        }
+    }
 }
 
 impl Session {
@@ -57,7 +77,7 @@ impl Session {
         self.write(name, &lines.join("\n"));
     }
 
-    /// The binary, with the home `home` in this folder.
+    /// The binary, with its home in this folder.
     #[expect(
         clippy::disallowed_methods,
         reason = "the binary under test is a process of its own"
