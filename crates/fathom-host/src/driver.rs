@@ -98,12 +98,8 @@ impl Driver {
     /// Drives the run from its first steps to its end.
     pub(crate) async fn drive(mut self, first: Vec<Step>) -> RunEnd {
         let end = self.work(first).await;
-        for (_, call) in std::mem::take(&mut self.state.calls) {
-            call.abort(&CallKey {
-                episode: EpisodeId::root(),
-                ask: AskId::default(),
-                attempt: 0,
-            });
+        for (key, call) in std::mem::take(&mut self.state.calls) {
+            call.abort(&key);
         }
         let end = match end {
             Ok(end) => self.leave(end).await.unwrap_or_else(RunEnd::Failed),
@@ -312,8 +308,7 @@ impl Driver {
         self.state.calls.insert(key, call.start());
     }
 
-    /// Takes an effect to the port and brings the answer back as an event. A store that fails meanwhile stops
-    /// the driver by itself, so its error needs no event.
+    /// Takes an effect to the port and brings the answer back as an event.
     fn effect(&self, step: Step) {
         let passage = self.passage.clone();
         let events = self.events.clone();
@@ -331,7 +326,7 @@ impl Driver {
                     ask,
                     effect,
                 } => {
-                    let decision = passage.decide(&effect, asker(&episode, ask)).await?;
+                    let decision = passage.decide(&effect, asker(&episode, ask)).await;
                     (episode, EventKind::EffectDecided { ask, decision })
                 }
                 Step::Attempt {
@@ -339,7 +334,7 @@ impl Driver {
                     ask,
                     effect,
                 } => {
-                    let outcome = passage.attempt(&effect, asker(&episode, ask)).await?;
+                    let outcome = passage.attempt(&effect, asker(&episode, ask)).await;
                     (episode, EventKind::EffectSettled { ask, outcome })
                 }
                 Step::Reconcile {
@@ -350,10 +345,9 @@ impl Driver {
                     let outcome = passage.reconcile(&effect).await;
                     (episode, EventKind::EffectSettled { ask, outcome })
                 }
-                _ => return Ok::<(), StoreError>(()),
+                _ => return,
             };
             let _ = events.send(Input { episode, kind }).await;
-            Ok(())
         });
     }
 

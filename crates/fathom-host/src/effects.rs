@@ -98,7 +98,15 @@ impl Passage {
             .map(|order| format!("kill switch: {}", order.scope)))
     }
 
-    pub(crate) async fn decide(
+    /// Decides. A switch or a registry that cannot be read denies: nothing goes out on a guess.
+    pub(crate) async fn decide(&self, effect: &EffectRequest, asker: Asker) -> PolicyDecision {
+        let decided = self.try_decide(effect, asker).await;
+        decided.unwrap_or_else(|error| PolicyDecision::Deny {
+            rule: error.to_string(),
+        })
+    }
+
+    async fn try_decide(
         &self,
         effect: &EffectRequest,
         asker: Asker,
@@ -113,10 +121,7 @@ impl Passage {
         Ok(match self.claim(effect, asker)? {
             ClaimOutcome::Claimed => decision,
             ClaimOutcome::HeldBy { owner, .. } => PolicyDecision::Deny {
-                rule: format!(
-                    "its key was used by run {}, episode {}",
-                    owner.run, owner.episode
-                ),
+                rule: used_by(&owner),
             },
         })
     }
@@ -136,24 +141,38 @@ impl Passage {
     }
 
     /// Carries out an effect whose intent is durable. A person's approval came after the gateway's look, so
-    /// the key is claimed here once more; its owner may claim it as often as it likes.
-    pub(crate) async fn attempt(
-        &self,
-        effect: &EffectRequest,
-        asker: Asker,
-    ) -> Result<EffectOutcome, StoreError> {
+    /// the key is claimed here once more; its owner may claim it as often as it likes. What stops it here stops
+    /// it before it was sent.
+    pub(crate) async fn attempt(&self, effect: &EffectRequest, asker: Asker) -> EffectOutcome {
+        match self.obstacle(effect, asker) {
+            Ok(None) => self.port.attempt(effect, &effect.key()).await,
+            Ok(Some(detail)) => EffectOutcome::Failed {
+                detail: Text::new(detail),
+            },
+            Err(error) => EffectOutcome::Failed {
+                detail: Text::new(error.to_string()),
+            },
+        }
+    }
+
+    fn obstacle(&self, effect: &EffectRequest, asker: Asker) -> Result<Option<String>, StoreError> {
         if let Some(rule) = self.killed(effect)? {
-            let detail = Text::new(rule);
-            return Ok(EffectOutcome::Failed { detail });
+            return Ok(Some(rule));
         }
-        if let ClaimOutcome::HeldBy { owner, .. } = self.claim(effect, asker)? {
-            let detail = Text::new(format!("its key was used by run {}", owner.run));
-            return Ok(EffectOutcome::Failed { detail });
-        }
-        Ok(self.port.attempt(effect, &effect.key()).await)
+        Ok(match self.claim(effect, asker)? {
+            ClaimOutcome::Claimed => None,
+            ClaimOutcome::HeldBy { owner, .. } => Some(used_by(&owner)),
+        })
     }
 
     pub(crate) async fn reconcile(&self, effect: &EffectRequest) -> EffectOutcome {
         self.port.reconcile(effect, &effect.key()).await
     }
+}
+
+fn used_by(owner: &ClaimOwner) -> String {
+    format!(
+        "its key was used by run {}, episode {}",
+        owner.run, owner.episode
+    )
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 
 use fathom_core::command::Command as Wanted;
@@ -11,7 +10,9 @@ use fathom_core::id::RunId;
 use fathom_host::{Options, Runtime};
 use fathom_testkit::server::{Behaviour, Finish, ModelServer, Seen, Tally};
 use serde_json::Value;
-use tokio::process::{Child, Command};
+use tokio::process::Child;
+
+use crate::session::fathom;
 
 /// Pieces of the answer, each a model call of its own.
 const PIECES: usize = 6;
@@ -72,25 +73,6 @@ async fn server() -> ModelServer {
     })
     .await
     .expect("a free port")
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the binary under test is a process of its own"
-)]
-fn fathom(home: &Path, server: &ModelServer, args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_fathom"))
-        .args(args)
-        .args(["--json", "--model", "openai/piecemeal", "--base-url"])
-        .arg(server.openai_url())
-        .arg("--home")
-        .arg(home)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("the binary starts")
 }
 
 /// Waits for the process, at most for `patience`; then it is killed. Gives its output when it came to its end.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use fathom_host::{Options, Runtime};
+use fathom_testkit::server::ModelServer;
 use serde_json::Value;
 
 /// Variables of the surroundings that would change what is tested.
@@ -175,4 +176,24 @@ impl Done {
         );
         self
     }
+}
+
+/// The binary with a home and a model server, left to run; it dies with the test.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the binary under test is a process of its own"
+)]
+pub(crate) fn fathom(home: &Path, server: &ModelServer, args: &[&str]) -> tokio::process::Child {
+    tokio::process::Command::new(env!("CARGO_BIN_EXE_fathom"))
+        .args(args)
+        .args(["--json", "--model", "openai/any", "--base-url"])
+        .arg(server.openai_url())
+        .arg("--home")
+        .arg(home)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .expect("the binary starts")
 }

@@ -1,12 +1,13 @@
 //! Two processes on one home: a live run belongs to its owner alone, and a signal reaches it.
 
-use std::path::Path;
-use std::process::{Output, Stdio};
+use std::process::Output;
 
 use fathom_host::{Options, Runtime};
 use fathom_testkit::server::{Behaviour, Finish, ModelServer, Seen};
 use serde_json::Value;
 use tokio::process::{Child, Command};
+
+use crate::session::fathom;
 
 /// Answers everything but what says `wait`, which stalls.
 async fn server() -> ModelServer {
@@ -19,25 +20,6 @@ async fn server() -> ModelServer {
     })
     .await
     .expect("a free port")
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the binary under test is a process of its own"
-)]
-fn fathom(home: &Path, server: &ModelServer, args: &[&str]) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_fathom"))
-        .args(args)
-        .args(["--json", "--model", "openai/any", "--base-url"])
-        .arg(server.openai_url())
-        .arg("--home")
-        .arg(home)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .expect("the binary starts")
 }
 
 async fn output(child: Child) -> Output {

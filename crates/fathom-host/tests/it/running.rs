@@ -316,3 +316,40 @@ async fn e16_a_global_kill_stops_a_run_and_survives_a_restart() {
     );
     assert!(result.budget.spent.tokens <= BUDGET.amounts.tokens);
 }
+
+/// The driver runs on this thread, so it cannot listen before the test lets it: what became durable by then must
+/// still move it on.
+#[tokio::test(flavor = "current_thread")]
+async fn x04_a_resumed_run_hears_what_was_durable_before_it_listened() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = ModelServer::queued([
+        Behaviour::reply("first"),
+        Behaviour::html(),
+        Behaviour::reply("back again"),
+    ])
+    .await
+    .expect("a port");
+    let host = host(dir.path());
+    let other = host
+        .start(new_run(ask().spec(), models(&server)))
+        .expect("it starts");
+    let bystander = other.run();
+    finished(other).await;
+    let mut new = new_run(ask().spec(), models(&server));
+    new.budget.time = Millis(10_000);
+    let handle = host.start(new).expect("it starts");
+    let run = handle.run();
+    assert!(matches!(
+        handle.end().await,
+        RunEnd::Waiting(Wait::Outage(_))
+    ));
+    let resumed = host.resume(run).expect("it resumes");
+    // Both go through the journal's one queue, behind the records of the resumed run: when the second is in,
+    // the journal has said that those are durable.
+    for _ in 0..2 {
+        host.signal(bystander, &Signal::Cancel)
+            .expect("it can be said");
+    }
+    let result = finished(resumed).await;
+    assert_eq!(result.answer.expect("an answer").as_str(), "back again");
+}
