@@ -218,6 +218,7 @@ async fn sequential_calls(home: &Path) {
         output_tokens_max: 64,
         temperature_milli: None,
         schema: None,
+        pattern: None,
         delivery: Delivery::Whole,
         timeout: Millis(60_000),
     };

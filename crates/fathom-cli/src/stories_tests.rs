@@ -152,6 +152,7 @@ impl Teller {
                 output_tokens_max: 1024,
                 temperature_milli: None,
                 schema: None,
+                pattern: None,
                 delivery: fathom_core::model::Delivery::Streamed,
                 timeout: Millis(60_000),
             },
@@ -191,6 +192,7 @@ impl Teller {
                 source: UsageSource::Reported,
             },
             latency: Millis(at.saturating_sub(120)),
+            timing: None,
         };
         let kind = EventKind::ModelReplied {
             ask: AskId(ask),

@@ -135,6 +135,10 @@ pub struct Request {
     /// JSON schema (as JSON text) that the reply must meet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Text>,
+    /// Regular expression that the whole reply must match. Only a model that decodes under our eyes can be held to
+    /// it; others reply as they like, so whoever asks still looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<Text>,
     /// Whole or streamed.
     pub delivery: Delivery,
     /// Longest time one attempt may take.
@@ -145,6 +149,7 @@ impl Texts for Request {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.messages.each_text(f);
         self.schema.each_text(f);
+        self.pattern.each_text(f);
     }
 }
 
@@ -236,6 +241,17 @@ pub enum Ending {
     Truncated,
 }
 
+/// Where the time of a call to the embedded model went. Time spent waiting for a turn is in neither part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Timing {
+    /// Reading what had to be read of the request.
+    pub reading: Millis,
+    /// Tokens of the request that another call had already read.
+    pub shared_tokens: u64,
+    /// Writing the reply.
+    pub writing: Millis,
+}
+
 /// A model's reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
@@ -247,6 +263,9 @@ pub struct Reply {
     pub usage: Usage,
     /// From sending to the last byte.
     pub latency: Millis,
+    /// Where the time went, when the model runs in this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timing: Option<Timing>,
 }
 
 impl Texts for Reply {

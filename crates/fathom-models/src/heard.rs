@@ -91,6 +91,7 @@ impl Heard {
             ending,
             usage,
             latency,
+            timing: None,
         })
     }
 }

@@ -16,6 +16,7 @@ fn request(texts: &[(Speaker, &str)]) -> Request {
         output_tokens_max: 100,
         temperature_milli: None,
         schema: None,
+        pattern: None,
         delivery: Delivery::Whole,
         timeout: Millis(1000),
     }

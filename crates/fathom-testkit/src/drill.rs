@@ -105,6 +105,7 @@ impl Drill {
                 output_tokens_max: self.params.output_tokens_max,
                 temperature_milli: None,
                 schema: None,
+                pattern: None,
                 delivery: self.params.delivery,
                 timeout: self.params.timeout,
             },

@@ -172,6 +172,7 @@ impl Direct {
                 output_tokens_max: self.params.output_tokens_max,
                 temperature_milli: self.params.temperature_milli,
                 schema: schema.map(|schema| Text::new(schema.to_string())),
+                pattern: None,
                 delivery: if self.params.stream {
                     Delivery::Streamed
                 } else {

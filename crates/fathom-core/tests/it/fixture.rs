@@ -106,6 +106,7 @@ pub(crate) fn model_ask(input: usize, output: u32) -> ModelAsk {
             output_tokens_max: output,
             temperature_milli: None,
             schema: None,
+            pattern: None,
             delivery: Delivery::Streamed,
             timeout: Millis(60_000),
         },
@@ -205,6 +206,7 @@ pub(crate) fn reply(input_tokens: u64, text: &str) -> Reply {
         ending: Ending::Complete,
         usage: usage(input_tokens, text.len() as u64),
         latency: Millis(10),
+        timing: None,
     }
 }
 

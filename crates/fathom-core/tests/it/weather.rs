@@ -456,6 +456,7 @@ impl Weather {
                     },
                     usage: fixture::usage(input, output),
                     latency: Millis(1),
+                    timing: None,
                 })
             }
         }

@@ -33,6 +33,7 @@ pub(crate) fn request(delivery: Delivery) -> Request {
         output_tokens_max: 64,
         temperature_milli: Some(700),
         schema: None,
+        pattern: None,
         delivery,
         timeout: Millis(60_000),
     }

@@ -175,6 +175,7 @@ pub(crate) fn request(words: &str) -> Request {
         output_tokens_max: 100,
         temperature_milli: None,
         schema: Some(Text::from("{\"type\":\"object\"}")),
+        pattern: None,
         delivery: Delivery::Whole,
         timeout: Millis(1_000),
     }
@@ -253,6 +254,7 @@ fn reply(words: &str) -> CallOutcome {
             source: UsageSource::Counted,
         },
         latency: Millis(5),
+        timing: None,
     })
 }
 

@@ -135,6 +135,7 @@ impl Provider {
             },
             usage,
             latency: Millis(1),
+            timing: None,
         })
     }
 

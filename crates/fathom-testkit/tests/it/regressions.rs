@@ -156,6 +156,7 @@ fn said(output_tokens: u64) -> CallOutcome {
             source: UsageSource::Reported,
         },
         latency: Millis(1),
+        timing: None,
     })
 }
 

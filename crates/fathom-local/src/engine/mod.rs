@@ -1,0 +1,1 @@
+//! The embedded language model: any GGUF file, in this process.

@@ -1,0 +1,10 @@
+//! What runs in this process instead of on a server: the embedded language model, sentence embeddings, the extractive
+//! summariser, and the weights they need.
+//!
+//! Absences: no text of a model that becomes a path; no weights in use whose hash was not checked; no abort of the
+//! process on a request, however long.
+
+pub mod embedding;
+pub mod engine;
+pub mod summary;
+pub mod weights;

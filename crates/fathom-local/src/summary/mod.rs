@@ -1,0 +1,1 @@
+//! The extractive summariser: the sentences that say most, in their own words.
