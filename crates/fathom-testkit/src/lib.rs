@@ -2,5 +2,6 @@
 
 pub mod clock;
 pub mod drill;
+pub mod hub;
 pub mod server;
 pub mod sim;

@@ -1,1 +1,331 @@
 //! The embedded language model: any GGUF file, in this process.
+//!
+//! [`Engine`] speaks the core's own types. One thread owns the model's working memory and serves all calls together:
+//! it reads prompts in stretches, writes a token of every reply per step, and lets calls that begin alike share what
+//! was read. A call that does not fit beside the others waits; one that can never fit is turned away at once.
+//!
+//! Absences: no token of a speaker that is a control token; no batch larger than was set aside; no file in the engine's
+//! hands that was not looked at; no word of the engine on stderr.
+
+#![expect(
+    clippy::result_large_err,
+    reason = "a failure is moved a few times after a model call; boxing it would only complicate every caller"
+)]
+
+mod cache;
+mod cells;
+mod constraint;
+mod error;
+pub mod gguf;
+mod job;
+mod machine;
+mod plan;
+mod sampling;
+mod soundness;
+mod speech;
+mod strain;
+mod template;
+mod vocabulary;
+mod worker;
+
+use std::fmt;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{
+    Delivery, Exactness, Measured, Price, Reply, Request, Usage, UsageSource,
+};
+use llama_cpp_2::model::params::LlamaModelParams;
+use llama_cpp_2::token::LlamaToken;
+use llguidance::Matcher;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+
+use cache::Cache;
+use constraint::{Constraints, Source};
+pub use error::EngineError;
+use gguf::Header;
+pub use job::EngineStats;
+use job::{Counters, DELTAS_MAX, Job, Spoken, millis};
+use plan::Plan;
+pub use plan::{EngineFacts, EngineOptions};
+use sampling::{Dice, Habit, Sampler};
+use template::Template;
+pub use vocabulary::Vocabulary;
+use worker::Desk;
+
+/// Calls that may be under way or waiting at the same time. The next one waits before it is queued.
+pub const CALLS_MAX: usize = 256;
+
+/// Takes a streamed reply's words as they come.
+pub type Deltas<'a> = dyn FnMut(&str) + Send + 'a;
+
+/// A call under way. Dropping it stops the engine's work on it before its next step.
+pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ModelFailure>> + Send + 'a>>;
+
+/// A loaded model. Clones are cheap and share it; the last one to go frees it.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    mind: Arc<Mind>,
+    facts: EngineFacts,
+    counters: Arc<Counters>,
+    places: Arc<Semaphore>,
+    /// Gone once the engine is being closed.
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What callers and the engine's thread both need of the model.
+struct Mind {
+    vocabulary: Vocabulary,
+    template: Template,
+    constraints: Constraints,
+    habit: Habit,
+}
+
+impl Engine {
+    /// Loads the GGUF file at `path`. Blocks while it does: some tenths of a second, or as long as the disk takes.
+    #[tracing::instrument(skip_all, fields(path = %path.display()))]
+    pub fn load(path: &Path, options: EngineOptions) -> Result<Self, EngineError> {
+        machine::check_processor()?;
+        let header = Header::read(path)?;
+        soundness::check(&header)?;
+        let vocabulary = Vocabulary::open(&header, &LlamaModelParams::default())?;
+        let plan = Plan::of(&vocabulary.model, &header, &options)?;
+        let facts = EngineFacts::of(&vocabulary.model, &header, &plan);
+        let mind = Arc::new(Mind {
+            template: Template::of(&vocabulary.model),
+            vocabulary,
+            constraints: Constraints::default(),
+            habit: Habit::of(&facts.architecture),
+        });
+        let counters = Arc::new(Counters::default());
+        let (jobs, thread) = start(Arc::clone(&mind), plan, Arc::clone(&counters))?;
+        tracing::debug!(?facts, "model loaded");
+        Ok(Self {
+            inner: Arc::new(Inner {
+                mind,
+                facts,
+                counters,
+                places: Arc::new(Semaphore::new(CALLS_MAX)),
+                jobs: Some(jobs),
+                thread: Some(thread),
+            }),
+        })
+    }
+
+    /// What is known of the model.
+    pub fn facts(&self) -> &EngineFacts {
+        &self.inner.facts
+    }
+
+    /// What the engine has done so far.
+    pub fn stats(&self) -> EngineStats {
+        self.inner.counters.read()
+    }
+
+    /// Tokens of `text` by itself, with the model's own tokenizer.
+    pub fn count(&self, text: &str) -> u64 {
+        self.inner.mind.vocabulary.count(text)
+    }
+
+    /// What `request` will take, template included. It costs no money.
+    pub fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+        Ok(Measured {
+            input_tokens: self.inner.mind.prompt(request)?.len() as u64,
+            exactness: Exactness::Exact,
+            window_tokens: Some(u64::from(self.inner.facts.window_tokens)),
+            price: Price::default(),
+        })
+    }
+
+    /// Asks the model, on a tokio runtime. A streamed reply passes its words to `deltas` on the way.
+    ///
+    /// The request's timeout is the time that may pass without a new token (read or written) once its turn has come.
+    /// Waiting for a turn costs no time: calls beside this one are no reason to give it up. Without a temperature a
+    /// reply that is held to a schema or pattern is greedy, and any other is sampled as the model's family recommends
+    /// (Qwen: 0.7, top-p 0.8, top-k 20; others: 0.2, 0.9, 40).
+    pub fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
+        Box::pin(self.inner.call(request, deltas))
+    }
+}
+
+impl fmt::Debug for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Engine")
+            .field("facts", &self.inner.facts)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inner {
+    async fn call(
+        &self,
+        request: &Request,
+        deltas: &mut Deltas<'_>,
+    ) -> Result<Reply, ModelFailure> {
+        let begin = machine::now();
+        let prompt = self.mind.prompt(request)?;
+        let input_tokens = prompt.len() as u64;
+        self.check_size(input_tokens, request)?;
+        let matcher = self.matcher(request).await?;
+        let place = Arc::clone(&self.places)
+            .acquire_owned()
+            .await
+            .map_err(|_| stopped())?;
+        let (pieces, mut heard) = mpsc::channel(DELTAS_MAX);
+        let (reply, spoken) = oneshot::channel();
+        let job = Job {
+            prompt,
+            output_tokens_max: request.output_tokens_max,
+            sampler: Sampler::of(request, self.mind.habit, dice()?),
+            matcher,
+            timeout: Duration::from(request.timeout),
+            deltas: (request.delivery == Delivery::Streamed).then_some(pieces),
+            reply,
+            place,
+        };
+        let jobs = self.jobs.as_ref().ok_or_else(stopped)?;
+        // There are as many slots as places, so it is never full while the thread lives.
+        jobs.try_send(job).map_err(|_| stopped())?;
+        let mut passed_bytes = 0;
+        while let Some(piece) = heard.recv().await {
+            deltas(&piece);
+            passed_bytes += piece.len();
+        }
+        let Spoken {
+            text,
+            ending,
+            output_tokens,
+            timing,
+        } = spoken.await.map_err(|_| stopped())??;
+        if request.delivery == Delivery::Streamed && passed_bytes < text.len() {
+            deltas(&text[passed_bytes..]);
+        }
+        Ok(Reply {
+            text: text.into(),
+            ending,
+            usage: Usage {
+                input_tokens,
+                output_tokens,
+                source: UsageSource::Counted,
+            },
+            latency: millis(machine::now() - begin),
+            timing: Some(timing),
+        })
+    }
+
+    fn check_size(&self, input_tokens: u64, request: &Request) -> Result<(), ModelFailure> {
+        let output_tokens = u64::from(request.output_tokens_max);
+        if output_tokens == 0 {
+            return Err(ModelFailure::unsent(
+                FailureKind::Rejected,
+                "a reply of no tokens was asked for",
+            ));
+        }
+        let window = u64::from(self.facts.window_tokens);
+        if input_tokens.saturating_add(output_tokens) > window {
+            return Err(ModelFailure::unsent(
+                FailureKind::TooLarge,
+                format!(
+                    "the request takes {input_tokens} tokens and its reply up to {output_tokens}; \
+                     the model's window holds {window}"
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    async fn matcher(&self, request: &Request) -> Result<Option<Matcher>, ModelFailure> {
+        let Some(source) = Source::of(request)? else {
+            return Ok(None);
+        };
+        let mind = Arc::clone(&self.mind);
+        // The first one walks through the whole vocabulary: too long for a task that drives a run.
+        tokio::task::spawn_blocking(move || mind.constraints.compile(&mind.vocabulary, &source))
+            .await
+            .map_err(|_| {
+                ModelFailure::unsent(FailureKind::Rejected, "the form cannot be compiled")
+            })?
+            .map(Some)
+    }
+}
+
+impl Mind {
+    fn prompt(&self, request: &Request) -> Result<Vec<LlamaToken>, ModelFailure> {
+        let rejected = |cause: &str| ModelFailure::unsent(FailureKind::Rejected, cause);
+        if request.messages.is_empty() {
+            return Err(rejected("the request holds no message"));
+        }
+        let stretches = self
+            .template
+            .fill(&self.vocabulary, &request.messages)
+            .ok_or_else(|| rejected("the model's chat template does not take the conversation"))?;
+        let mut tokens = Vec::new();
+        self.vocabulary.prompt(&stretches, &mut tokens);
+        if tokens.is_empty() {
+            return Err(rejected("the request says nothing"));
+        }
+        Ok(tokens)
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        // The thread ends after the step it is at. Were it left behind, it could outlive the library it computes with.
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+/// Starts the engine's thread and waits until it has its working memory, or could not get it.
+fn start(
+    mind: Arc<Mind>,
+    plan: Plan,
+    counters: Arc<Counters>,
+) -> Result<(SyncSender<Job>, JoinHandle<()>), EngineError> {
+    let (jobs, taken) = sync_channel(CALLS_MAX);
+    let (ready, started) = sync_channel(1);
+    let thread = thread::Builder::new()
+        .name("fathom-engine".to_owned())
+        .spawn(
+            move || match Cache::new(&mind.vocabulary.model, &plan, plan.threads) {
+                Ok(cache) => {
+                    drop(ready.send(Ok(())));
+                    Desk::new(plan, taken, counters).serve(&mind.vocabulary, cache);
+                }
+                Err(error) => drop(ready.send(Err(error))),
+            },
+        )
+        .map_err(|error| EngineError::NotStarted {
+            cause: error.to_string(),
+        })?;
+    started.recv().unwrap_or_else(|_| {
+        Err(EngineError::NotStarted {
+            cause: "its thread ended at once".to_owned(),
+        })
+    })?;
+    Ok((jobs, thread))
+}
+
+fn dice() -> Result<Dice, ModelFailure> {
+    let mut seed = [0; 8];
+    getrandom::fill(&mut seed).map_err(|error| {
+        ModelFailure::unsent(FailureKind::Server, format!("no random numbers: {error}"))
+    })?;
+    Ok(Dice::new(u64::from_le_bytes(seed)))
+}
+
+fn stopped() -> ModelFailure {
+    ModelFailure::unsent(FailureKind::Server, "the engine has stopped")
+}

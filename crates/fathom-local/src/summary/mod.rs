@@ -1,1 +1,214 @@
 //! The extractive summariser: the sentences that say most, in their own words.
+//!
+//! A text is split into sentences; each is ranked by what it demands, how central it is, where it stands and how much it
+//! adds to those ranked before it; as many as fit are put back in the order of the source. Rules come before figures, and
+//! both before the rest: a shortened instruction may lose its reasons, not its prohibitions.
+//!
+//! Absences: no word that is not in the source; no part of a sentence, unless it has more than
+//! [`sentences::SENTENCE_BYTES_MAX`] bytes; no chance and no clock, so equal texts have equal summaries.
+
+mod error;
+mod ranking;
+pub mod sentences;
+
+use std::iter;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub use error::CannotShorten;
+
+use crate::embedding::{Embedder, Embedding, EmbeddingError};
+use ranking::{candidates, rank};
+use sentences::{Sentence, split};
+
+/// Bytes that a text may have.
+pub const SOURCE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Sentences that no longer fit and are passed over before the summary counts as full.
+const MISSES_MAX: u32 = 64;
+
+/// Tokens by which a count of two texts together may be less than the sum of their counts.
+const SLACK_TOKENS: u64 = 8;
+
+/// What turns sentences into vectors. Equal sentences have equal vectors, whatever else is asked for with them.
+pub trait SentenceVectors {
+    /// One vector for each sentence, in their order.
+    fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError>;
+}
+
+impl SentenceVectors for Embedder {
+    fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        self.embed(sentences)
+    }
+}
+
+impl<T: SentenceVectors + ?Sized> SentenceVectors for Arc<T> {
+    fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        (**self).vectors(sentences)
+    }
+}
+
+impl<T: SentenceVectors + ?Sized> SentenceVectors for &T {
+    fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
+        (**self).vectors(sentences)
+    }
+}
+
+/// Shortens texts.
+#[derive(Clone, Debug)]
+pub struct Summariser<V> {
+    vectors: V,
+}
+
+/// A text that was shortened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// What is left of it.
+    pub text: String,
+    /// Its size by the caller's counter.
+    pub tokens: u64,
+    /// Where in the source the sentences stand, as bytes, in their order there. One range for a text that fitted whole.
+    pub kept: Vec<Range<usize>>,
+}
+
+impl<V: SentenceVectors> Summariser<V> {
+    /// A summariser on these vectors.
+    pub fn new(vectors: V) -> Self {
+        Self { vectors }
+    }
+
+    /// Shortens a text to at most so many tokens by the caller's counter. A text that fits is left as it is; one without
+    /// a sentence that fits cannot be shortened.
+    pub fn shorten(
+        &self,
+        text: &str,
+        tokens_max: u32,
+        count: &dyn Fn(&str) -> u64,
+    ) -> Result<Summary, CannotShorten> {
+        if text.len() > SOURCE_BYTES_MAX {
+            return Err(CannotShorten::SourceTooLong {
+                bytes: text.len(),
+                bytes_max: SOURCE_BYTES_MAX,
+            });
+        }
+        let whole = count(text);
+        if whole <= u64::from(tokens_max) {
+            return Ok(Summary {
+                text: text.to_owned(),
+                tokens: whole,
+                kept: iter::once(0..text.len()).collect(),
+            });
+        }
+        let sentences = split(text);
+        let chosen = candidates(&sentences);
+        let texts: Vec<&str> = chosen.iter().map(|sentence| sentence.text).collect();
+        let vectors = self.vectors.vectors(&texts)?;
+        let ranked = rank(&chosen, &vectors);
+        let packing = Packing {
+            source: text,
+            tokens_max: tokens_max.into(),
+            count,
+        };
+        packing
+            .best(&ranked)
+            .map_or_else(|| packing.shortest(&sentences, tokens_max), Ok)
+    }
+}
+
+/// How much fits.
+struct Packing<'a> {
+    source: &'a str,
+    tokens_max: u64,
+    count: &'a dyn Fn(&str) -> u64,
+}
+
+impl Packing<'_> {
+    /// The longest beginning of the ranking that fits, and then what else still does. `None` when not one sentence does.
+    fn best(&self, ranked: &[&Sentence<'_>]) -> Option<Summary> {
+        let (mut fitting, mut end) = (0, ranked.len());
+        let mut best = None;
+        while fitting < end {
+            let middle = (fitting + end).div_ceil(2);
+            let summary = self.join(&ranked[..middle]);
+            if summary.tokens <= self.tokens_max {
+                fitting = middle;
+                best = Some(summary);
+            } else {
+                end = middle - 1;
+            }
+        }
+        let mut kept = ranked[..fitting].to_vec();
+        let mut misses = 0;
+        // The first of the rest is what made the beginning too long.
+        for sentence in ranked.iter().skip(fitting + 1) {
+            let tokens = best.as_ref().map_or(0, |summary| summary.tokens);
+            let room = self.tokens_max - tokens + SLACK_TOKENS;
+            if (self.count)(sentence.text) > room {
+                continue;
+            }
+            kept.push(sentence);
+            let summary = self.join(&kept);
+            if summary.tokens <= self.tokens_max {
+                best = Some(summary);
+                continue;
+            }
+            kept.pop();
+            misses += 1;
+            if misses == MISSES_MAX {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The shortest sentence of all, when it fits.
+    fn shortest(
+        &self,
+        sentences: &[Sentence<'_>],
+        tokens_max: u32,
+    ) -> Result<Summary, CannotShorten> {
+        let shortest = sentences
+            .iter()
+            .map(|sentence| self.join(&[sentence]))
+            .min_by_key(|summary| summary.tokens)
+            // A blank text has no sentences, and nothing is all there is to say about it.
+            .unwrap_or_else(|| self.join(&[]));
+        if shortest.tokens <= self.tokens_max {
+            return Ok(shortest);
+        }
+        Err(CannotShorten::TargetTooSmall {
+            least_tokens: shortest.tokens,
+            tokens_max,
+        })
+    }
+
+    /// Sentences in the order of the source. Where it had a new line between two of them, the summary has one too.
+    fn join(&self, sentences: &[&Sentence<'_>]) -> Summary {
+        let mut kept: Vec<Range<usize>> =
+            sentences.iter().map(|sentence| sentence.range()).collect();
+        kept.sort_by_key(|range| range.start);
+        let mut text = String::new();
+        let mut last_end = None;
+        for range in &kept {
+            if let Some(end) = last_end {
+                let between = &self.source[end..range.start];
+                if between.contains('\n') {
+                    text.push('\n');
+                } else if !between.is_empty() {
+                    text.push(' ');
+                }
+            }
+            text.push_str(&self.source[range.clone()]);
+            last_end = Some(range.end);
+        }
+        Summary {
+            tokens: (self.count)(&text),
+            text,
+            kept,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "summary_tests.rs"]
+mod tests;

@@ -297,7 +297,7 @@ impl Gate {
         self.0.close();
     }
 
-    pub(super) async fn pass(&self) {
+    pub(crate) async fn pass(&self) {
         // A closed semaphore is an open gate.
         if let Ok(step) = self.0.acquire().await {
             step.forget();

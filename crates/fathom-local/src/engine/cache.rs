@@ -1,0 +1,201 @@
+//! The model's working memory: sequences, what they share, and what is kept of those that ended.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+use std::sync::{Mutex, PoisonError};
+
+use llama_cpp_2::DecodeError;
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::token::LlamaToken;
+
+use super::Plan;
+use super::cells::Cells;
+use super::error::EngineError;
+use super::vocabulary;
+
+/// Ended sequences whose beginning may serve later calls.
+pub(crate) const KEPT_MAX: u32 = 3;
+/// Fewer common tokens than this are read again rather than waited for or copied.
+pub(crate) const SHARED_TOKENS_MIN: usize = 8;
+
+/// A sequence in the cache, with the cells of the tokens that were read into it.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    pub(crate) sequence: i32,
+    pub(crate) cells: Vec<u32>,
+}
+
+/// A sequence that ended.
+struct Kept {
+    seat: Seat,
+    tokens: Vec<LlamaToken>,
+}
+
+pub(crate) struct Cache<'m> {
+    context: LlamaContext<'m>,
+    cells: Cells,
+    sequences: Vec<i32>,
+    /// The oldest first.
+    kept: VecDeque<Kept>,
+    shares: bool,
+}
+
+impl<'m> Cache<'m> {
+    pub(crate) fn new(
+        model: &'m LlamaModel,
+        plan: &Plan,
+        threads: u32,
+    ) -> Result<Self, EngineError> {
+        // Two contexts made at the same time would write to the same model.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let sequences = plan.sequences + KEPT_MAX;
+        let threads = i32::try_from(threads).unwrap_or(1);
+        let params = LlamaContextParams::default()
+            .with_n_ctx(NonZeroU32::new(plan.cache_tokens))
+            .with_n_batch(plan.batch_tokens)
+            .with_n_ubatch(plan.batch_tokens)
+            .with_n_seq_max(sequences)
+            .with_kv_unified(true)
+            .with_swa_full(true)
+            .with_n_threads(threads)
+            .with_n_threads_batch(threads)
+            .with_no_perf(true);
+        let no_room = |_| EngineError::NoRoom {
+            cache_tokens: u64::from(plan.cache_tokens),
+            cache_bytes: plan.cache_bytes,
+        };
+        let context = {
+            let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+            model
+                .new_context(vocabulary::backend()?, params)
+                .map_err(no_room)?
+        };
+        if context.n_batch() < plan.batch_tokens || context.n_ctx() < plan.cache_tokens {
+            return Err(EngineError::NotStarted {
+                cause: "the engine made a smaller cache than it was asked for".to_owned(),
+            });
+        }
+        let sequences = i32::try_from(sequences).unwrap_or(1);
+        Ok(Self {
+            context,
+            cells: Cells::new(plan.cache_tokens),
+            sequences: (0..sequences).rev().collect(),
+            kept: VecDeque::new(),
+            // A recurrent state cannot be cut in the middle.
+            shares: !model.is_recurrent() && !model.is_hybrid(),
+        })
+    }
+
+    pub(crate) fn shares(&self) -> bool {
+        self.shares
+    }
+
+    /// An empty sequence, if need be that of the oldest kept one.
+    pub(crate) fn seat(&mut self) -> Option<Seat> {
+        if self.sequences.is_empty() {
+            self.forget_oldest();
+        }
+        self.sequences.pop().map(|sequence| Seat {
+            sequence,
+            cells: Vec::new(),
+        })
+    }
+
+    /// Begins the empty `seat` with the first `count` tokens of `donor`.
+    pub(crate) fn share(&mut self, donor: &Seat, seat: &mut Seat, count: usize) {
+        let upto = u32::try_from(count).ok();
+        let copied = self
+            .context
+            .copy_kv_cache_seq(donor.sequence, seat.sequence, Some(0), upto);
+        if copied.is_ok() {
+            seat.cells = self.cells.share(&donor.cells[..count]);
+        }
+    }
+
+    /// Begins the empty `seat` with what a kept sequence has in common with `tokens`.
+    pub(crate) fn share_kept(&mut self, seat: &mut Seat, tokens: &[LlamaToken]) {
+        let best = self
+            .kept
+            .iter()
+            .enumerate()
+            .map(|(index, kept)| (common(&kept.tokens, tokens), index))
+            .max();
+        let Some((count, index)) = best.filter(|(count, _)| *count >= SHARED_TOKENS_MIN) else {
+            return;
+        };
+        if let Some(kept) = self.kept.remove(index) {
+            self.share(&kept.seat, seat, count);
+            self.kept.push_back(kept);
+        }
+    }
+
+    /// How many tokens a kept sequence has in common with `tokens`.
+    pub(crate) fn kept_in_common(&self, tokens: &[LlamaToken]) -> usize {
+        let counts = self.kept.iter().map(|kept| common(&kept.tokens, tokens));
+        counts.max().unwrap_or(0)
+    }
+
+    /// Whether `count` cells are free, if need be at the cost of what was kept.
+    pub(crate) fn make_room(&mut self, count: usize) -> bool {
+        while self.cells.free() < count && self.forget_oldest() {}
+        self.cells.free() >= count
+    }
+
+    pub(crate) fn forget_oldest(&mut self) -> bool {
+        match self.kept.pop_front() {
+            Some(kept) => {
+                self.leave(kept.seat);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Ends a sequence and forgets it.
+    pub(crate) fn leave(&mut self, seat: Seat) {
+        let Seat { sequence, cells } = seat;
+        // Removing a whole sequence cannot fail.
+        drop(
+            self.context
+                .clear_kv_cache_seq(u32::try_from(sequence).ok(), None, None),
+        );
+        self.cells.release(&cells);
+        self.sequences.push(sequence);
+    }
+
+    /// Ends a sequence whose `tokens` may be the beginning of a later one.
+    pub(crate) fn keep(&mut self, seat: Seat, mut tokens: Vec<LlamaToken>) {
+        if !self.shares {
+            return self.leave(seat);
+        }
+        tokens.truncate(seat.cells.len());
+        self.kept.push_back(Kept { seat, tokens });
+        if self.kept.len() > KEPT_MAX as usize {
+            self.forget_oldest();
+        }
+    }
+
+    /// Computes `batch`, whose tokens belong to `seats` in these numbers.
+    pub(crate) fn compute(&mut self, batch: &mut LlamaBatch<'_>) -> Result<(), DecodeError> {
+        self.context.decode(batch)
+    }
+
+    /// Notes that `count` more tokens lie in `seat`.
+    pub(crate) fn extend(&mut self, seat: &mut Seat, count: usize) {
+        seat.cells
+            .extend(std::iter::from_fn(|| self.cells.take()).take(count));
+    }
+
+    /// What the model makes of the token in `row` of the last batch.
+    pub(crate) fn logits(&self, row: i32) -> &[f32] {
+        self.context.get_logits_ith(row)
+    }
+}
+
+/// Tokens that both begin with.
+pub(crate) fn common(one: &[LlamaToken], other: &[LlamaToken]) -> usize {
+    one.iter().zip(other).take_while(|(a, b)| a == b).count()
+}

@@ -1,0 +1,69 @@
+//! Who uses which cell of the cache.
+//!
+//! A cell holds what the model made of one token. Sequences that begin alike share the cells of their beginning, so a
+//! cell is free only when the last of them lets go.
+
+/// The cells of the cache, as counted on this side.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    users: Vec<u16>,
+    free: Vec<u32>,
+}
+
+impl Cells {
+    pub(crate) fn new(count: u32) -> Self {
+        Self {
+            users: vec![0; count as usize],
+            free: (0..count).rev().collect(),
+        }
+    }
+
+    pub(crate) fn free(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Takes a free cell.
+    pub(crate) fn take(&mut self) -> Option<u32> {
+        let cell = self.free.pop()?;
+        self.users[cell as usize] = 1;
+        Some(cell)
+    }
+
+    /// Another user for each of `cells`.
+    pub(crate) fn share(&mut self, cells: &[u32]) -> Vec<u32> {
+        for &cell in cells {
+            self.users[cell as usize] += 1;
+        }
+        cells.to_vec()
+    }
+
+    /// One user less for each of `cells`.
+    pub(crate) fn release(&mut self, cells: &[u32]) {
+        for &cell in cells {
+            let users = &mut self.users[cell as usize];
+            *users = users.saturating_sub(1);
+            if *users == 0 {
+                self.free.push(cell);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cells;
+
+    #[test]
+    fn a_shared_cell_is_free_when_the_last_user_lets_go() {
+        let mut cells = Cells::new(3);
+        let first: Vec<u32> = [cells.take(), cells.take()].into_iter().flatten().collect();
+        let second = cells.share(&first[..1]);
+        assert_eq!(cells.free(), 1);
+        cells.release(&first);
+        assert_eq!(cells.free(), 2);
+        cells.release(&second);
+        assert_eq!(cells.free(), 3);
+        assert!(cells.take().is_some() && cells.take().is_some() && cells.take().is_some());
+        assert_eq!(cells.take(), None);
+    }
+}

@@ -1,0 +1,112 @@
+//! What a reply must look like: a JSON schema or a regular expression that no token may leave.
+
+use std::sync::OnceLock;
+
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::Request;
+use llama_cpp_2::sampling::LlamaSampler;
+use llguidance::api::TopLevelGrammar;
+use llguidance::{Matcher, ParserFactory};
+use serde_json::{Value, json};
+
+use super::vocabulary::Vocabulary;
+
+/// Longest schema or pattern that is compiled.
+const SOURCE_BYTES_MAX: usize = 256 * 1024;
+/// Longest cause that is passed on; the compiler can be wordy.
+const CAUSE_CHARS_MAX: usize = 400;
+
+/// Compiles constraints. What it needs of the vocabulary is made at the first use and kept.
+#[derive(Default)]
+pub(crate) struct Constraints {
+    factory: OnceLock<Result<ParserFactory, String>>,
+}
+
+/// A request's constraint, in words.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    Schema(String),
+    Pattern(String),
+}
+
+impl Source {
+    /// The constraint of `request`. Both kinds at once are one too many.
+    pub(crate) fn of(request: &Request) -> Result<Option<Self>, ModelFailure> {
+        let source = match (&request.schema, &request.pattern) {
+            (None, None) => return Ok(None),
+            (Some(schema), None) => Self::Schema(schema.as_str().to_owned()),
+            (None, Some(pattern)) => Self::Pattern(pattern.as_str().to_owned()),
+            (Some(_), Some(_)) => {
+                return Err(rejected("a reply cannot have both a schema and a pattern"));
+            }
+        };
+        let (Self::Schema(text) | Self::Pattern(text)) = &source;
+        if text.len() > SOURCE_BYTES_MAX {
+            return Err(rejected(&format!(
+                "the schema or pattern has {} bytes, above {SOURCE_BYTES_MAX}",
+                text.len()
+            )));
+        }
+        Ok(Some(source))
+    }
+}
+
+impl Constraints {
+    /// Compiles `source`. Takes a moment, above all the first time.
+    pub(crate) fn compile(
+        &self,
+        vocabulary: &Vocabulary,
+        source: &Source,
+    ) -> Result<Matcher, ModelFailure> {
+        let factory = self
+            .factory
+            .get_or_init(|| {
+                let env = LlamaSampler::llguidance_tok_env(&vocabulary.model);
+                let mut factory =
+                    ParserFactory::new_simple(&env).map_err(|error| error.to_string())?;
+                factory.quiet();
+                Ok(factory)
+            })
+            .as_ref()
+            .map_err(|cause| rejected(&format!("no reply can be held to a form: {cause}")))?;
+        let (grammar, what) = match source {
+            Source::Schema(schema) => (schema_grammar(schema)?, "schema"),
+            Source::Pattern(pattern) => {
+                (TopLevelGrammar::from_regex(unanchored(pattern)), "pattern")
+            }
+        };
+        let matcher = Matcher::new(factory.create_parser(grammar));
+        match matcher.get_error() {
+            None => Ok(matcher),
+            Some(cause) => Err(rejected(&format!("the {what} cannot be used: {cause}"))),
+        }
+    }
+}
+
+/// A pattern is for the whole reply in any case.
+fn unanchored(pattern: &str) -> &str {
+    let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
+    match pattern.strip_suffix('$') {
+        Some(inner) if !inner.ends_with('\\') => inner,
+        _ => pattern,
+    }
+}
+
+fn schema_grammar(schema: &str) -> Result<TopLevelGrammar, ModelFailure> {
+    let mut schema: Value = serde_json::from_str(schema)
+        .map_err(|error| rejected(&format!("the schema is no JSON: {error}")))?;
+    let Some(object) = schema.as_object_mut() else {
+        return Err(rejected("the schema is no JSON object"));
+    };
+    // Free white space between the parts is where small models lose themselves.
+    object.insert(
+        "x-guidance".to_owned(),
+        json!({ "whitespace_flexible": false }),
+    );
+    Ok(TopLevelGrammar::from_json_schema(schema))
+}
+
+fn rejected(cause: &str) -> ModelFailure {
+    let cause: String = cause.chars().take(CAUSE_CHARS_MAX).collect();
+    ModelFailure::unsent(FailureKind::Rejected, cause)
+}

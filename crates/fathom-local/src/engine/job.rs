@@ -1,0 +1,223 @@
+//! One call on its way through the engine.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::model::{Ending, Timing, Usage, UsageSource};
+use fathom_core::text::Text;
+use fathom_core::unit::Millis;
+use llama_cpp_2::token::LlamaToken;
+use llguidance::Matcher;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+
+use super::sampling::Sampler;
+use super::speech::Speech;
+
+/// Pieces of a reply that wait for a listener who is slower than the model. What does not fit comes with the reply.
+pub(crate) const DELTAS_MAX: usize = 64;
+
+/// What the engine's thread is asked for.
+pub(crate) struct Job {
+    pub(crate) prompt: Vec<LlamaToken>,
+    pub(crate) output_tokens_max: u32,
+    pub(crate) sampler: Sampler,
+    pub(crate) matcher: Option<Matcher>,
+    pub(crate) timeout: Duration,
+    pub(crate) deltas: Option<mpsc::Sender<String>>,
+    pub(crate) reply: oneshot::Sender<Result<Spoken, ModelFailure>>,
+    /// The call's place in the bounded queue.
+    pub(crate) place: OwnedSemaphorePermit,
+}
+
+/// What came of a job.
+pub(crate) struct Spoken {
+    pub(crate) text: String,
+    pub(crate) ending: Ending,
+    pub(crate) output_tokens: u64,
+    pub(crate) timing: Timing,
+}
+
+/// A job with what was read and written of it so far.
+pub(crate) struct Turn {
+    job: Job,
+    /// The prompt, and what was written since.
+    pub(crate) tokens: Vec<LlamaToken>,
+    pub(crate) shared_tokens: usize,
+    speech: Speech,
+    sent_bytes: usize,
+    written: u32,
+    began: Option<Instant>,
+    first_word: Option<Instant>,
+}
+
+impl Turn {
+    pub(crate) fn new(mut job: Job) -> Self {
+        Self {
+            tokens: std::mem::take(&mut job.prompt),
+            job,
+            shared_tokens: 0,
+            speech: Speech::default(),
+            sent_bytes: 0,
+            written: 0,
+            began: None,
+            first_word: None,
+        }
+    }
+
+    /// Whether nobody waits for the reply any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.job.reply.is_closed()
+    }
+
+    pub(crate) fn left_to_write(&self) -> usize {
+        (self.job.output_tokens_max - self.written) as usize
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        self.job.timeout
+    }
+
+    /// Notes that the turn has come. After it had to make room, it only comes again.
+    pub(crate) fn begin(&mut self, now: Instant, shared_tokens: usize) {
+        if self.began.is_none() {
+            self.began = Some(now);
+            self.shared_tokens = shared_tokens;
+        }
+    }
+
+    pub(crate) fn parts(&mut self) -> (&mut Sampler, Option<&mut Matcher>) {
+        (&mut self.job.sampler, self.job.matcher.as_mut())
+    }
+
+    /// Takes the next token and its bytes, and passes on what is whole.
+    pub(crate) fn write(&mut self, now: Instant, token: LlamaToken, bytes: &[u8]) {
+        self.first_word.get_or_insert(now);
+        self.tokens.push(token);
+        self.written += 1;
+        self.speech.hear(bytes);
+        let fresh = &self.speech.text()[self.sent_bytes..];
+        if let Some(deltas) = &self.job.deltas
+            && !fresh.is_empty()
+            && deltas.try_send(fresh.to_owned()).is_ok()
+        {
+            self.sent_bytes = self.speech.text().len();
+        }
+    }
+
+    pub(crate) fn finish(self, now: Instant, ending: Ending) {
+        let prompt_tokens = self.tokens.len() as u64 - u64::from(self.written);
+        let began = self.began.unwrap_or(now);
+        let first_word = self.first_word.unwrap_or(now);
+        let text = self.speech.end();
+        let outcome = if text.trim().is_empty() {
+            Err(ModelFailure {
+                billing: Billing::Reported(Usage {
+                    input_tokens: prompt_tokens,
+                    output_tokens: u64::from(self.written),
+                    source: UsageSource::Counted,
+                }),
+                ..ModelFailure::unsent(FailureKind::Empty, "the model ended without a word")
+            })
+        } else {
+            Ok(Spoken {
+                text,
+                ending,
+                output_tokens: u64::from(self.written),
+                timing: Timing {
+                    reading: millis(first_word - began),
+                    shared_tokens: self.shared_tokens as u64,
+                    writing: millis(now - first_word),
+                },
+            })
+        };
+        self.job.answer(outcome);
+    }
+
+    pub(crate) fn fail(self, kind: FailureKind, detail: &str) {
+        let failure = ModelFailure {
+            partial: Text::from(self.speech.end()),
+            ..ModelFailure::sent(kind, detail)
+        };
+        self.job.answer(Err(failure));
+    }
+}
+
+impl Job {
+    fn answer(self, outcome: Result<Spoken, ModelFailure>) {
+        let Self { reply, place, .. } = self;
+        // Nobody to hear it is no fault: the call was given up in this very moment.
+        drop(reply.send(outcome));
+        drop(place);
+    }
+}
+
+pub(crate) fn millis(span: Duration) -> Millis {
+    Millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// What the engine has done since it was loaded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EngineStats {
+    /// Batches that were computed.
+    pub steps: u64,
+    /// Tokens of prompts that were read.
+    pub tokens_read: u64,
+    /// Tokens of prompts that another call had read already.
+    pub tokens_shared: u64,
+    /// Tokens that were written.
+    pub tokens_written: u64,
+    /// Calls that had to make room for another and were read again later.
+    pub calls_set_back: u64,
+    /// Time in the model itself.
+    pub computing: Duration,
+    /// Time spent on what schemas and patterns allow.
+    pub constraining: Duration,
+}
+
+/// The same, while it is being counted.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) steps: AtomicU64,
+    pub(crate) tokens_read: AtomicU64,
+    pub(crate) tokens_shared: AtomicU64,
+    pub(crate) tokens_written: AtomicU64,
+    pub(crate) calls_set_back: AtomicU64,
+    computing_nanos: AtomicU64,
+    constraining_nanos: AtomicU64,
+}
+
+impl Counters {
+    pub(crate) fn add(counter: &AtomicU64, count: usize) {
+        counter.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
+    pub(crate) fn computed(&self, span: Duration) {
+        add_span(&self.computing_nanos, span);
+        Self::add(&self.steps, 1);
+    }
+
+    pub(crate) fn constrained(&self, span: Duration) {
+        add_span(&self.constraining_nanos, span);
+    }
+
+    pub(crate) fn read(&self) -> EngineStats {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        EngineStats {
+            steps: count(&self.steps),
+            tokens_read: count(&self.tokens_read),
+            tokens_shared: count(&self.tokens_shared),
+            tokens_written: count(&self.tokens_written),
+            calls_set_back: count(&self.calls_set_back),
+            computing: Duration::from_nanos(count(&self.computing_nanos)),
+            constraining: Duration::from_nanos(count(&self.constraining_nanos)),
+        }
+    }
+}
+
+fn add_span(counter: &AtomicU64, span: Duration) {
+    counter.fetch_add(
+        u64::try_from(span.as_nanos()).unwrap_or(0),
+        Ordering::Relaxed,
+    );
+}

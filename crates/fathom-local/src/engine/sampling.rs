@@ -1,0 +1,175 @@
+//! Which token comes next.
+
+use fathom_core::model::Request;
+use llama_cpp_2::token::LlamaToken;
+use llguidance::toktrie::SimpleVob;
+
+/// Below this the choice is greedy in all but name.
+const TEMPERATURE_MIN: f32 = 0.01;
+
+/// How a model family wants to be sampled when nobody says otherwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Habit {
+    pub(crate) temperature: f32,
+    pub(crate) top_p: f32,
+    pub(crate) top_k: usize,
+}
+
+impl Habit {
+    /// As the family's publisher recommends; a cautious choice for families that are not known here.
+    pub(crate) fn of(architecture: &str) -> Self {
+        if architecture.starts_with("qwen") {
+            return Self {
+                temperature: 0.7,
+                top_p: 0.8,
+                top_k: 20,
+            };
+        }
+        Self {
+            temperature: 0.2,
+            top_p: 0.9,
+            top_k: 40,
+        }
+    }
+}
+
+/// Chooses tokens for one reply.
+#[derive(Clone, Debug)]
+pub(crate) enum Sampler {
+    /// The likeliest, always.
+    Greedy,
+    /// By chance among the likeliest.
+    Chance { habit: Habit, dice: Dice },
+}
+
+impl Sampler {
+    /// As `request` says. A reply that is held to a form is greedy unless a temperature is given: chance makes forms
+    /// no better.
+    pub(crate) fn of(request: &Request, habit: Habit, dice: Dice) -> Self {
+        let constrained = request.schema.is_some() || request.pattern.is_some();
+        let temperature = match request.temperature_milli {
+            Some(milli) => f32::from(milli) / 1000.0,
+            None if constrained => 0.0,
+            None => habit.temperature,
+        };
+        if temperature < TEMPERATURE_MIN {
+            return Self::Greedy;
+        }
+        Self::Chance {
+            habit: Habit {
+                temperature,
+                ..habit
+            },
+            dice,
+        }
+    }
+
+    /// The next token, among those that `allowed` lets through. `None` when there is none.
+    pub(crate) fn choose(
+        &mut self,
+        logits: &[f32],
+        allowed: Option<&SimpleVob>,
+    ) -> Option<LlamaToken> {
+        match self {
+            Self::Greedy => {
+                let mut best: Option<(usize, f32)> = None;
+                each_candidate(logits, allowed, |token, logit| {
+                    if best.is_none_or(|(_, most)| logit > most) {
+                        best = Some((token, logit));
+                    }
+                });
+                best.and_then(|(token, _)| token_of(token))
+            }
+            Self::Chance { habit, dice } => {
+                let likeliest = likeliest(logits, allowed, habit.top_k);
+                throw(&likeliest, *habit, dice).and_then(token_of)
+            }
+        }
+    }
+}
+
+fn token_of(index: usize) -> Option<LlamaToken> {
+    i32::try_from(index).ok().map(LlamaToken)
+}
+
+fn each_candidate(logits: &[f32], allowed: Option<&SimpleVob>, mut visit: impl FnMut(usize, f32)) {
+    match allowed {
+        None => {
+            for (token, &logit) in logits.iter().enumerate() {
+                if logit.is_finite() {
+                    visit(token, logit);
+                }
+            }
+        }
+        Some(allowed) => allowed.iter_set_entries(|token| {
+            if let Some(&logit) = logits.get(token)
+                && logit.is_finite()
+            {
+                visit(token, logit);
+            }
+        }),
+    }
+}
+
+/// The `count` candidates with the highest logits, the highest first.
+fn likeliest(logits: &[f32], allowed: Option<&SimpleVob>, count: usize) -> Vec<(usize, f32)> {
+    let mut best: Vec<(usize, f32)> = Vec::with_capacity(count + 1);
+    each_candidate(logits, allowed, |token, logit| {
+        if best.len() == count && best.last().is_some_and(|&(_, least)| logit <= least) {
+            return;
+        }
+        let at = best.partition_point(|&(_, other)| other >= logit);
+        best.insert(at, (token, logit));
+        best.truncate(count);
+    });
+    best
+}
+
+fn throw(likeliest: &[(usize, f32)], habit: Habit, dice: &mut Dice) -> Option<usize> {
+    let &(first, most) = likeliest.first()?;
+    let weights: Vec<f32> = likeliest
+        .iter()
+        .map(|&(_, logit)| ((logit - most) / habit.temperature).exp())
+        .collect();
+    let total: f32 = weights.iter().sum();
+    let mut kept = 0.0;
+    let mut count = 0;
+    while count < weights.len() && (count == 0 || kept < total * habit.top_p) {
+        kept += weights[count];
+        count += 1;
+    }
+    let mut point = dice.unit() * kept;
+    for (&(token, _), &weight) in likeliest.iter().zip(&weights).take(count) {
+        if point < weight {
+            return Some(token);
+        }
+        point -= weight;
+    }
+    Some(first)
+}
+
+/// Random numbers, begun from the system's.
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(u64);
+
+impl Dice {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number from zero up to, but not including, one.
+    fn unit(&mut self) -> f32 {
+        // SplitMix64: one addition and three rounds of mixing; more than enough to choose among twenty words.
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut bits = self.0;
+        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        bits ^= bits >> 31;
+        let top = u16::try_from(bits >> 48).unwrap_or(0);
+        f32::from(top) / 65_536.0
+    }
+}
+
+#[cfg(test)]
+#[path = "sampling_tests.rs"]
+mod tests;

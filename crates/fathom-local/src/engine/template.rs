@@ -1,0 +1,163 @@
+//! The conversation as the model wants to read it.
+//!
+//! A template's markers become control tokens; what a speaker says never does, not even when it reads like one. So the
+//! template is filled with place holders first, and the words take their places after the markers were found.
+
+use fathom_core::model::{Message, Speaker};
+use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
+
+use super::vocabulary::{Stretch, Vocabulary, push_plain};
+
+const CHATML: &str = "chatml";
+const OPEN: char = '\u{E0F0}';
+const CLOSE: char = '\u{E0F1}';
+
+/// The chat template of a model.
+#[derive(Debug)]
+pub(crate) struct Template {
+    own: Option<LlamaChatTemplate>,
+    chatml: Option<LlamaChatTemplate>,
+}
+
+/// One turn of the conversation: who speaks, and which of the messages are said.
+struct Turn {
+    speaker: Speaker,
+    parts: Vec<usize>,
+}
+
+impl Template {
+    /// The template that lies in the model's file. Without one, or with one that is not understood, it is `ChatML`.
+    pub(crate) fn of(model: &LlamaModel) -> Self {
+        Self {
+            own: model.chat_template(None).ok(),
+            chatml: LlamaChatTemplate::new(CHATML).ok(),
+        }
+    }
+
+    /// The stretches of the prompt, up to where the model is to speak. `None` only when no template takes it.
+    pub(crate) fn fill(
+        &self,
+        vocabulary: &Vocabulary,
+        messages: &[Message],
+    ) -> Option<Vec<Stretch>> {
+        let as_given: Vec<Turn> = messages
+            .iter()
+            .enumerate()
+            .map(|(index, message)| Turn {
+                speaker: message.speaker,
+                parts: vec![index],
+            })
+            .collect();
+        let without_system = without_system(messages);
+        let attempts = [
+            (&self.own, &as_given),
+            (&self.own, &without_system),
+            (&self.chatml, &as_given),
+        ];
+        attempts.into_iter().find_map(|(template, turns)| {
+            let filled = render(&vocabulary.model, template.as_ref()?, turns)?;
+            place(vocabulary, &filled, turns, messages)
+        })
+    }
+}
+
+/// The turns for a template that knows no system: its words come first in what the user says.
+fn without_system(messages: &[Message]) -> Vec<Turn> {
+    let mut turns: Vec<Turn> = Vec::new();
+    let mut standing = Vec::new();
+    for (index, message) in messages.iter().enumerate() {
+        match message.speaker {
+            Speaker::System => standing.push(index),
+            speaker => {
+                let mut parts = match speaker {
+                    Speaker::User => std::mem::take(&mut standing),
+                    Speaker::System | Speaker::Assistant => Vec::new(),
+                };
+                parts.push(index);
+                turns.push(Turn { speaker, parts });
+            }
+        }
+    }
+    if !standing.is_empty() {
+        turns.push(Turn {
+            speaker: Speaker::User,
+            parts: standing,
+        });
+    }
+    turns
+}
+
+fn render(model: &LlamaModel, template: &LlamaChatTemplate, turns: &[Turn]) -> Option<String> {
+    let chat = turns
+        .iter()
+        .enumerate()
+        .map(|(index, turn)| {
+            LlamaChatMessage::new(turn.speaker.to_string(), format!("{OPEN}{index}{CLOSE}")).ok()
+        })
+        .collect::<Option<Vec<_>>>()?;
+    model.apply_chat_template(template, &chat, true).ok()
+}
+
+/// Puts the words where their place holders are. `None` when one of them was lost or is out of order.
+fn place(
+    vocabulary: &Vocabulary,
+    filled: &str,
+    turns: &[Turn],
+    messages: &[Message],
+) -> Option<Vec<Stretch>> {
+    let mut stretches = Vec::new();
+    let mut rest = filled;
+    for (index, turn) in turns.iter().enumerate() {
+        let holder = format!("{OPEN}{index}{CLOSE}");
+        let (before, after) = rest.split_once(&holder)?;
+        vocabulary.stretches_of(before, &mut stretches);
+        for (nth, &part) in turn.parts.iter().enumerate() {
+            if nth > 0 {
+                push_plain(&mut stretches, "\n\n");
+            }
+            push_plain(&mut stretches, messages.get(part)?.text.as_str());
+        }
+        rest = after;
+    }
+    if rest.contains(OPEN) {
+        return None;
+    }
+    vocabulary.stretches_of(rest, &mut stretches);
+    Some(stretches)
+}
+
+#[cfg(test)]
+mod tests {
+    use fathom_core::model::{Message, Speaker};
+
+    use super::without_system;
+
+    fn turns(speakers: &[Speaker]) -> Vec<(Speaker, Vec<usize>)> {
+        let messages: Vec<Message> = speakers
+            .iter()
+            .map(|speaker| Message::new(*speaker, "words"))
+            .collect();
+        without_system(&messages)
+            .into_iter()
+            .map(|turn| (turn.speaker, turn.parts))
+            .collect()
+    }
+
+    #[test]
+    fn a_template_without_a_system_hears_it_from_the_user() {
+        use Speaker::{Assistant, System, User};
+        assert_eq!(
+            turns(&[System, User, Assistant, System, System, User]),
+            [
+                (User, vec![0, 1]),
+                (Assistant, vec![2]),
+                (User, vec![3, 4, 5])
+            ]
+        );
+        assert_eq!(turns(&[System]), [(User, vec![0])]);
+        assert_eq!(
+            turns(&[System, Assistant, User]),
+            [(Assistant, vec![1]), (User, vec![0, 2])]
+        );
+    }
+}

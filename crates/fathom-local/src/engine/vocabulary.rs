@@ -1,0 +1,228 @@
+//! From text to tokens and back, with the model's own tokenizer.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use llama_cpp_2::llama_backend::LlamaBackend;
+use llama_cpp_2::model::LlamaModel;
+use llama_cpp_2::model::params::LlamaModelParams;
+use llama_cpp_2::token::LlamaToken;
+use llama_cpp_2::token_type::LlamaTokenAttr;
+use llama_cpp_2::{LogOptions, send_logs_to_tracing};
+use tokenizers::NormalizedString;
+
+use super::error::EngineError;
+use super::gguf::Header;
+use super::{machine, soundness};
+
+/// Longest text that goes to the tokenizer in one piece; longer ones are cut between characters.
+const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The tokenizer that lies in a GGUF file. Quick, and safe to use from several threads.
+#[derive(Debug)]
+pub struct Vocabulary {
+    pub(crate) model: LlamaModel,
+    /// Tokens that a template writes out and a speaker must not be able to, the longest first.
+    markers: Vec<Marker>,
+    /// Words of the template that the tokenizer would turn into one token even in plain text.
+    defused: Vec<String>,
+    form: Form,
+}
+
+#[derive(Debug)]
+struct Marker {
+    text: String,
+    token: LlamaToken,
+}
+
+/// What happens to a text before it is cut into tokens.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    AsIs,
+    /// Letters and their accents are joined (Unicode NFC). The engine leaves it out where the family's own tokenizer
+    /// does it.
+    Composed,
+}
+
+/// A stretch of a prompt.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Stretch {
+    Marker(LlamaToken),
+    Plain(String),
+}
+
+impl Vocabulary {
+    /// Loads the tokenizer alone, without the weights.
+    pub fn load(path: &Path) -> Result<Self, EngineError> {
+        let header = Header::read(path)?;
+        soundness::check_vocabulary(&header)?;
+        Self::open(&header, &LlamaModelParams::default().with_vocab_only(true))
+    }
+
+    /// Loads what `params` say of the file behind `header`, which was found sound.
+    pub(crate) fn open(header: &Header, params: &LlamaModelParams) -> Result<Self, EngineError> {
+        machine::check_processor()?;
+        let refused = || EngineError::Refused {
+            path: header.path().to_owned(),
+        };
+        let model =
+            LlamaModel::load_from_file(backend()?, header.path(), params).map_err(|_| refused())?;
+        let form = match header.text("tokenizer.ggml.pre") {
+            Some("qwen2" | "qwen35") => Form::Composed,
+            _ => Form::AsIs,
+        };
+        let markers = markers(&model);
+        let template = header.text("tokenizer.chat_template").unwrap_or("");
+        let defused = markers
+            .iter()
+            .filter(|marker| !is_control(&model, marker.token) && template.contains(&marker.text))
+            .map(|marker| marker.text.clone())
+            .collect();
+        Ok(Self {
+            model,
+            markers,
+            defused,
+            form,
+        })
+    }
+
+    /// Tokens of `text` by itself, with no template around it.
+    pub fn count(&self, text: &str) -> u64 {
+        let mut tokens = Vec::new();
+        self.plain(text, &mut tokens);
+        tokens.len() as u64
+    }
+
+    /// Appends the tokens of `text`, none of which is a control token whatever the text says.
+    pub(crate) fn plain(&self, text: &str, tokens: &mut Vec<LlamaToken>) {
+        let text = self.formed(text);
+        let vocab = self.model.vocab();
+        let mut rest = text.as_ref();
+        while !rest.is_empty() {
+            let (piece, later) = rest.split_at(self.piece_end(rest));
+            let mut piece_tokens = vocab.tokenize(piece.as_bytes(), false, false);
+            tokens.append(&mut piece_tokens);
+            rest = later;
+        }
+    }
+
+    /// Where to cut a text: before it is too long, and within a word that must not become one token.
+    fn piece_end(&self, text: &str) -> usize {
+        let within = |word: &String| {
+            let begin = text.find(word)?;
+            let first = text[begin..].chars().next()?;
+            Some(begin + first.len_utf8())
+        };
+        let longest = text.floor_char_boundary(TEXT_BYTES_MAX);
+        self.defused
+            .iter()
+            .filter_map(within)
+            .fold(longest, usize::min)
+    }
+
+    /// Appends the tokens of a whole prompt.
+    pub(crate) fn prompt(&self, stretches: &[Stretch], tokens: &mut Vec<LlamaToken>) {
+        let vocab = self.model.vocab();
+        let begin = vocab.bos();
+        if vocab.should_add_bos()
+            && begin.0 >= 0
+            && stretches.first() != Some(&Stretch::Marker(begin))
+        {
+            tokens.push(begin);
+        }
+        for stretch in stretches {
+            match stretch {
+                Stretch::Marker(token) => tokens.push(*token),
+                Stretch::Plain(text) => self.plain(text, tokens),
+            }
+        }
+    }
+
+    /// Cuts a template's own words into markers and plain text.
+    pub(crate) fn stretches_of(&self, mut literal: &str, stretches: &mut Vec<Stretch>) {
+        while let Some((at, marker)) = self.first_marker(literal) {
+            push_plain(stretches, &literal[..at]);
+            stretches.push(Stretch::Marker(marker.token));
+            literal = &literal[at + marker.text.len()..];
+        }
+        push_plain(stretches, literal);
+    }
+
+    fn first_marker(&self, text: &str) -> Option<(usize, &Marker)> {
+        // `min_by_key` keeps the first of equals, and the longest marker comes first.
+        self.markers
+            .iter()
+            .filter_map(|marker| text.find(&marker.text).map(|at| (at, marker)))
+            .min_by_key(|(at, _)| *at)
+    }
+
+    /// Appends the bytes that `token` stands for; none for a control token.
+    pub(crate) fn piece(&self, token: LlamaToken, bytes: &mut Vec<u8>) {
+        let mut piece = self.model.vocab().token_to_piece(token, false, None);
+        bytes.append(&mut piece);
+    }
+
+    pub(crate) fn ends(&self, token: LlamaToken) -> bool {
+        self.model.vocab().is_eog(token)
+    }
+
+    fn formed<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.form {
+            Form::Composed if !text.is_ascii() => {
+                let mut normalized = NormalizedString::from(text);
+                Cow::Owned(normalized.nfc().get().to_owned())
+            }
+            Form::Composed | Form::AsIs => Cow::Borrowed(text),
+        }
+    }
+}
+
+/// Joins plain text to the plain text before it, as the model has seen them in training.
+pub(crate) fn push_plain(stretches: &mut Vec<Stretch>, text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    if let Some(Stretch::Plain(before)) = stretches.last_mut() {
+        before.push_str(text);
+    } else {
+        stretches.push(Stretch::Plain(text.to_owned()));
+    }
+}
+
+fn is_control(model: &LlamaModel, token: LlamaToken) -> bool {
+    model.vocab().attr(token).contains(LlamaTokenAttr::Control)
+}
+
+fn markers(model: &LlamaModel) -> Vec<Marker> {
+    let vocab = model.vocab();
+    let is_marker = |token: &LlamaToken| {
+        is_control(model, *token) || vocab.attr(*token).contains(LlamaTokenAttr::UserDefined)
+    };
+    let mut markers: Vec<Marker> = (0..vocab.n_tokens())
+        .map(LlamaToken)
+        .filter(is_marker)
+        .filter_map(|token| {
+            let text = vocab.text(token)?.to_str().ok()?.to_owned();
+            (!text.is_empty()).then_some(Marker { text, token })
+        })
+        .collect();
+    markers.sort_by_key(|marker| std::cmp::Reverse(marker.text.len()));
+    markers
+}
+
+/// The engine's library, initialised once and never torn down: its threads may still be at work when the process ends.
+pub(crate) fn backend() -> Result<&'static LlamaBackend, EngineError> {
+    static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
+    BACKEND
+        .get_or_init(|| {
+            // Its words are for people who debug the engine, and the wrapper panics in a C callback at a level it
+            // does not know.
+            send_logs_to_tracing(LogOptions::default().with_logs_enabled(false));
+            LlamaBackend::init().map_err(|error| error.to_string())
+        })
+        .as_ref()
+        .map_err(|cause| EngineError::NotStarted {
+            cause: cause.clone(),
+        })
+}

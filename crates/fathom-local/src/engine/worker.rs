@@ -1,0 +1,435 @@
+//! The engine's thread: takes jobs, reads their prompts, writes their replies, several at a time.
+//!
+//! A step is one batch: a token of every call that is writing, and a stretch of the prompts that are still to be read.
+//! Between steps calls come, go and are given up. A call whose prompt begins like one that is being read waits for
+//! that beginning instead of reading it too.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+use fathom_core::failure::FailureKind;
+use fathom_core::model::Ending;
+use llama_cpp_2::DecodeError;
+use llama_cpp_2::llama_batch::LlamaBatch;
+
+use super::cache::{Cache, SHARED_TOKENS_MIN, Seat, common};
+use super::job::{Counters, Job, Turn};
+use super::strain::{Strain, waited};
+use super::vocabulary::Vocabulary;
+use super::{Plan, machine};
+
+/// How long an idle engine looks round for calls that come together with the first.
+const GATHER: Duration = Duration::from_millis(2);
+/// Cells that are held free for what a call is going to write. More is found when it is needed.
+const HEADROOM_TOKENS: usize = 256;
+
+/// What outlives a cache: the queue, and how the machine has been.
+pub(crate) struct Desk {
+    jobs: Receiver<Job>,
+    waiting: VecDeque<Turn>,
+    counters: Arc<Counters>,
+    plan: Plan,
+    strain: Strain,
+    /// Whether nobody can call any more.
+    closed: bool,
+}
+
+impl Desk {
+    pub(crate) fn new(plan: Plan, jobs: Receiver<Job>, counters: Arc<Counters>) -> Self {
+        Self {
+            jobs,
+            waiting: VecDeque::new(),
+            counters,
+            plan,
+            strain: Strain::new(plan.threads),
+            closed: false,
+        }
+    }
+
+    /// Serves calls with `cache`, and with another one whenever the number of threads changes, until nobody can
+    /// call any more.
+    pub(crate) fn serve<'m>(mut self, vocabulary: &'m Vocabulary, mut cache: Cache<'m>) {
+        loop {
+            Worker {
+                vocabulary,
+                cache,
+                batch: LlamaBatch::new(self.plan.batch_tokens as usize, 1),
+                active: Vec::new(),
+                desk: &mut self,
+            }
+            .run();
+            if self.closed {
+                return;
+            }
+            tracing::debug!(
+                threads = self.strain.threads(),
+                "the engine changes its threads"
+            );
+            match Cache::new(&vocabulary.model, &self.plan, self.strain.threads()) {
+                Ok(next) => cache = next,
+                Err(error) => {
+                    for turn in self.waiting.drain(..) {
+                        turn.fail(FailureKind::Server, &error.to_string());
+                    }
+                    return;
+                }
+            }
+        }
+    }
+}
+
+struct Worker<'m, 'd> {
+    vocabulary: &'m Vocabulary,
+    cache: Cache<'m>,
+    batch: LlamaBatch<'m>,
+    desk: &'d mut Desk,
+    /// The oldest first.
+    active: Vec<Active>,
+}
+
+struct Active {
+    turn: Turn,
+    seat: Seat,
+    /// Tokens in the present batch.
+    batched: usize,
+    /// Where in the batch the next token is to be read from.
+    row: Option<i32>,
+}
+
+impl Active {
+    fn unread(&self) -> usize {
+        self.turn.tokens.len() - self.seat.cells.len()
+    }
+
+    /// Cells it will need before long.
+    fn wants(&self) -> usize {
+        self.unread() + self.turn.left_to_write().min(HEADROOM_TOKENS)
+    }
+}
+
+enum Verdict {
+    Goes,
+    Ends(Ending),
+    Fails(String),
+}
+
+impl Worker<'_, '_> {
+    /// Works until nobody can send jobs any more, or until another number of threads is better.
+    fn run(mut self) {
+        while self.take_jobs() {
+            self.drop_abandoned();
+            self.admit();
+            self.step();
+            if self.desk.strain.step(machine::now(), waited()) {
+                while self.set_back_youngest(0) {}
+                return;
+            }
+        }
+    }
+
+    /// Takes what has come; waits only when there is nothing else to do. `false` when this worker is to end.
+    fn take_jobs(&mut self) -> bool {
+        if self.active.is_empty() && self.desk.waiting.is_empty() {
+            return self.rest();
+        }
+        loop {
+            match self.desk.jobs.try_recv() {
+                Ok(job) => self.desk.waiting.push_back(Turn::new(job)),
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => return true,
+            }
+        }
+    }
+
+    /// Waits for a call, and for those that come with it.
+    fn rest(&mut self) -> bool {
+        let Ok(job) = self.desk.jobs.recv() else {
+            self.desk.closed = true;
+            return false;
+        };
+        self.desk.waiting.push_back(Turn::new(job));
+        while let Ok(job) = self.desk.jobs.recv_timeout(GATHER) {
+            self.desk.waiting.push_back(Turn::new(job));
+        }
+        !self.desk.strain.rest(machine::now())
+    }
+
+    fn drop_abandoned(&mut self) {
+        self.desk.waiting.retain(|turn| !turn.is_abandoned());
+        for index in (0..self.active.len()).rev() {
+            if self.active[index].turn.is_abandoned() {
+                let gone = self.active.remove(index);
+                self.cache.keep(gone.seat, gone.turn.tokens);
+            }
+        }
+    }
+
+    /// Lets waiting calls begin, in order, as long as there is room.
+    fn admit(&mut self) {
+        let mut index = 0;
+        while index < self.desk.waiting.len()
+            && self.active.len() < self.desk.plan.sequences as usize
+        {
+            if self.should_wait_for_a_beginning(index) {
+                index += 1;
+                continue;
+            }
+            let Some(turn) = self.desk.waiting.remove(index) else {
+                return;
+            };
+            if let Err(turn) = self.begin(turn) {
+                self.desk.waiting.insert(index, turn);
+                return;
+            }
+        }
+    }
+
+    /// Whether another call is about to read what this one begins with.
+    fn should_wait_for_a_beginning(&self, index: usize) -> bool {
+        if !self.cache.shares() {
+            return false;
+        }
+        let tokens = &self.desk.waiting[index].tokens;
+        let mut at_hand = self.cache.kept_in_common(tokens);
+        let mut promised = 0;
+        for other in &self.active {
+            let in_common = common(&other.turn.tokens, tokens);
+            let read = other.seat.cells.len();
+            at_hand = at_hand.max(in_common.min(read));
+            if other.unread() > 1 {
+                promised = promised.max(in_common);
+            }
+        }
+        promised >= at_hand + SHARED_TOKENS_MIN
+    }
+
+    /// Gives `turn` a sequence, begun with as much as others have read of it.
+    fn begin(&mut self, mut turn: Turn) -> Result<(), Turn> {
+        let Some(mut seat) = self.cache.seat() else {
+            return Err(turn);
+        };
+        if self.cache.shares() {
+            self.share(&mut seat, &turn);
+        }
+        let wanted: usize = self.active.iter().map(Active::wants).sum();
+        let needed =
+            turn.tokens.len() - seat.cells.len() + turn.left_to_write().min(HEADROOM_TOKENS);
+        if !self.cache.make_room(wanted + needed) && !self.active.is_empty() {
+            self.cache.leave(seat);
+            return Err(turn);
+        }
+        Counters::add(&self.desk.counters.tokens_shared, seat.cells.len());
+        turn.begin(machine::now(), seat.cells.len());
+        self.active.push(Active {
+            turn,
+            seat,
+            batched: 0,
+            row: None,
+        });
+        Ok(())
+    }
+
+    fn share(&mut self, seat: &mut Seat, turn: &Turn) {
+        // The last token is always read again: what comes after it is what is asked for.
+        let tokens = &turn.tokens[..turn.tokens.len().saturating_sub(1)];
+        let best = self
+            .active
+            .iter()
+            .map(|other| common(&other.turn.tokens[..other.seat.cells.len()], tokens))
+            .enumerate()
+            .max_by_key(|(_, count)| *count);
+        match best {
+            Some((donor, count))
+                if count >= SHARED_TOKENS_MIN && count >= self.cache.kept_in_common(tokens) =>
+            {
+                self.cache.share(&self.active[donor].seat, seat, count);
+            }
+            _ => self.cache.share_kept(seat, tokens),
+        }
+    }
+
+    /// Computes one batch and lets the calls in it write.
+    fn step(&mut self) {
+        let planned = loop {
+            let planned = self.plan_batch();
+            if self.cache.make_room(planned) || !self.set_back_youngest(1) {
+                break planned;
+            }
+        };
+        if planned == 0 {
+            return self.fail_stuck();
+        }
+        if !self.fill_batch() {
+            return;
+        }
+        let begin = machine::now();
+        let computed = self.cache.compute(&mut self.batch);
+        let end = machine::now();
+        self.desk.counters.computed(end - begin);
+        match computed {
+            Ok(()) => self.hear(end, end - begin),
+            Err(DecodeError::NoKvCacheSlot) => {
+                if !self.cache.forget_oldest() && !self.set_back_youngest(1) {
+                    self.fail_batched(FailureKind::TooLarge, "the cache is full");
+                }
+            }
+            Err(error) => self.fail_batched(FailureKind::Server, &error.to_string()),
+        }
+    }
+
+    /// Decides how much of each call goes into the next batch: writers first, then readers in order of age.
+    fn plan_batch(&mut self) -> usize {
+        let mut room = self.desk.plan.batch_tokens as usize;
+        for writes in [true, false] {
+            for active in &mut self.active {
+                if (active.unread() == 1) == writes {
+                    active.batched = active.unread().min(room);
+                    room -= active.batched;
+                }
+            }
+        }
+        self.desk.plan.batch_tokens as usize - room
+    }
+
+    /// `false` when the batch could not be put together, which ends the calls in it.
+    fn fill_batch(&mut self) -> bool {
+        self.batch.clear();
+        let mut whole = true;
+        for active in &mut self.active {
+            let begin = active.seat.cells.len();
+            let end = begin + active.batched;
+            active.row = None;
+            for position in begin..end {
+                let is_last = position + 1 == active.turn.tokens.len();
+                if is_last {
+                    active.row = Some(self.batch.n_tokens());
+                }
+                let Ok(pos) = i32::try_from(position) else {
+                    whole = false;
+                    continue;
+                };
+                let sequence = [active.seat.sequence];
+                let token = active.turn.tokens[position];
+                whole &= self.batch.add(token, pos, &sequence, is_last).is_ok();
+            }
+        }
+        if !whole {
+            self.fail_batched(FailureKind::Server, "the batch is too small");
+        }
+        whole
+    }
+
+    /// Takes the youngest call out of the cache, if there are more than `spared`; it is read again later.
+    fn set_back_youngest(&mut self, spared: usize) -> bool {
+        if self.active.len() <= spared {
+            return false;
+        }
+        if let Some(youngest) = self.active.pop() {
+            self.cache.leave(youngest.seat);
+            self.desk.waiting.push_front(youngest.turn);
+            Counters::add(&self.desk.counters.calls_set_back, 1);
+        }
+        true
+    }
+
+    /// With nothing to compute there is nobody to wait for: what waits now would wait for ever.
+    fn fail_stuck(&mut self) {
+        if self.active.is_empty()
+            && let Some(turn) = self.desk.waiting.pop_front()
+        {
+            turn.fail(
+                FailureKind::Server,
+                "the call found no room in an empty cache",
+            );
+        }
+    }
+
+    fn fail_batched(&mut self, kind: FailureKind, detail: &str) {
+        for index in (0..self.active.len()).rev() {
+            if self.active[index].batched > 0 {
+                let active = self.active.remove(index);
+                self.cache.leave(active.seat);
+                active.turn.fail(kind, detail);
+            }
+        }
+    }
+
+    /// After a batch was computed: every call whose last token was in it writes its next.
+    fn hear(&mut self, now: Instant, step: Duration) {
+        for index in (0..self.active.len()).rev() {
+            let active = &mut self.active[index];
+            self.cache.extend(&mut active.seat, active.batched);
+            if active.batched > 0 && step > active.turn.timeout() {
+                let late = self.active.remove(index);
+                self.cache.leave(late.seat);
+                late.turn
+                    .fail(FailureKind::Timeout, "no token came within the call's time");
+                continue;
+            }
+            let written = usize::from(active.row.is_some());
+            Counters::add(&self.desk.counters.tokens_written, written);
+            Counters::add(&self.desk.counters.tokens_read, active.batched - written);
+            let Some(row) = active.row.take() else {
+                continue;
+            };
+            match self.write(index, row, now) {
+                Verdict::Goes => {}
+                Verdict::Ends(ending) => {
+                    let done = self.active.remove(index);
+                    self.cache.keep(done.seat, done.turn.tokens.clone());
+                    done.turn.finish(now, ending);
+                }
+                Verdict::Fails(detail) => {
+                    let failed = self.active.remove(index);
+                    self.cache.leave(failed.seat);
+                    failed.turn.fail(FailureKind::Server, &detail);
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, index: usize, row: i32, now: Instant) -> Verdict {
+        let active = &mut self.active[index];
+        let logits = self.cache.logits(row);
+        let (sampler, mut matcher) = active.turn.parts();
+        let mut constraining = Duration::ZERO;
+        let allowed = match matcher.as_mut().map(|matcher| {
+            let begin = machine::now();
+            let allowed = matcher.compute_mask_or_eos();
+            constraining += machine::now() - begin;
+            allowed
+        }) {
+            None => None,
+            Some(Ok(allowed)) => Some(allowed),
+            Some(Err(error)) => return Verdict::Fails(format!("the form cannot be kept: {error}")),
+        };
+        let Some(token) = sampler.choose(logits, allowed.as_ref()) else {
+            return Verdict::Fails("the model has no next token".to_owned());
+        };
+        if self.vocabulary.ends(token) {
+            return Verdict::Ends(Ending::Complete);
+        }
+        let mut formed = false;
+        if let Some(matcher) = matcher {
+            let begin = machine::now();
+            let consumed = matcher.consume_token(token.0.cast_unsigned());
+            constraining += machine::now() - begin;
+            if let Err(error) = consumed {
+                return Verdict::Fails(format!("the form cannot be kept: {error}"));
+            }
+            formed = matcher.is_stopped();
+        }
+        self.desk.counters.constrained(constraining);
+        let mut bytes = Vec::new();
+        self.vocabulary.piece(token, &mut bytes);
+        active.turn.write(now, token, &bytes);
+        if formed {
+            Verdict::Ends(Ending::Complete)
+        } else if active.turn.left_to_write() == 0 {
+            Verdict::Ends(Ending::Truncated)
+        } else {
+            Verdict::Goes
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Long work on files, away from the threads that serve everything else.
+
+use std::io;
+
+use tokio::sync::watch;
+
+/// How the work says how far it is, and learns that nobody waits for it any more.
+pub(super) struct Ticker(Option<watch::Sender<u64>>);
+
+impl Ticker {
+    /// For work that somebody waits for to its end.
+    pub(super) const fn alone() -> Self {
+        Self(None)
+    }
+
+    /// Says how far the work is. Fails when it should stop.
+    pub(super) fn tick(&self, done_bytes: u64) -> io::Result<()> {
+        let Some(sender) = &self.0 else {
+            return Ok(());
+        };
+        if sender.is_closed() {
+            return Err(io::Error::other("nobody waits for it any more"));
+        }
+        sender.send_replace(done_bytes);
+        Ok(())
+    }
+}
+
+/// Runs `work` on a thread of its own. When the future is dropped the work stops at its next tick.
+pub(super) async fn run<T: Send + 'static>(
+    work: impl FnOnce(&Ticker) -> T + Send + 'static,
+    mut report: impl FnMut(u64),
+) -> io::Result<T> {
+    let (sender, mut receiver) = watch::channel(0);
+    let mut task = tokio::task::spawn_blocking(move || work(&Ticker(Some(sender))));
+    loop {
+        tokio::select! {
+            done = &mut task => return done.map_err(io::Error::other),
+            changed = receiver.changed() => {
+                if changed.is_err() {
+                    return task.await.map_err(io::Error::other);
+                }
+                report(*receiver.borrow_and_update());
+            }
+        }
+    }
+}

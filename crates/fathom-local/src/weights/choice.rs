@@ -1,0 +1,134 @@
+//! Which language model to take: the wanted one, or the next smaller that can be had.
+
+use std::fmt;
+
+use super::catalogue::{LanguageModel, Weights};
+use super::error::WeightsError;
+use super::store::Store;
+
+/// When a smaller model may stand in for the wanted one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Smaller {
+    /// Only when memory is short.
+    WhenMemoryIsShort,
+    /// Also when the wanted one is not installed and a smaller one is.
+    WhenMissing,
+}
+
+/// What was chosen, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// What to take.
+    pub name: String,
+    /// What was wanted, by its own name.
+    pub wanted: String,
+    /// Why it is that one.
+    pub why: Why,
+}
+
+/// Why a model was chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// It was wanted.
+    Wanted,
+    /// The wanted one does not fit into memory.
+    Memory {
+        /// What the wanted one needs.
+        needed_bytes: u64,
+        /// What there is.
+        available_bytes: u64,
+    },
+    /// The wanted one is not installed.
+    Missing,
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, wanted, why } = self;
+        match why {
+            Why::Wanted => write!(f, "{name}"),
+            Why::Memory {
+                needed_bytes,
+                available_bytes,
+            } => write!(
+                f,
+                "{name} instead of {wanted}, which needs {} GB of memory: {} GB are available",
+                gigabytes(*needed_bytes),
+                gigabytes(*available_bytes)
+            ),
+            Why::Missing => write!(f, "{name} instead of {wanted}, which is not installed"),
+        }
+    }
+}
+
+/// With one decimal.
+fn gigabytes(bytes: u64) -> String {
+    let tenths = bytes / 100_000_000;
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+impl Store {
+    /// Chooses a language model. Where the memory is not known, every model fits.
+    pub fn choose(
+        &self,
+        wanted: &str,
+        memory_available: Option<u64>,
+        smaller: Smaller,
+    ) -> Result<Choice, WeightsError> {
+        let first = self.catalogue.get(wanted)?;
+        let choice = |name: &Weights, why| Choice {
+            name: name.name.clone(),
+            wanted: first.name.clone(),
+            why,
+        };
+        // Embeddings have no tiers.
+        let Some(language) = first.language else {
+            return Ok(choice(first, Why::Wanted));
+        };
+        let fits = |model: &LanguageModel| {
+            memory_available.is_none_or(|available| model.memory_bytes <= available)
+        };
+        let why = match memory_available.filter(|_| !fits(&language)) {
+            Some(available_bytes) => Why::Memory {
+                needed_bytes: language.memory_bytes,
+                available_bytes,
+            },
+            None if smaller == Smaller::WhenMissing && !self.is_installed(&first.name) => {
+                Why::Missing
+            }
+            None => return Ok(choice(first, Why::Wanted)),
+        };
+        let below = self.stand_ins(language.tier);
+        let fitting: Vec<&Weights> = below
+            .iter()
+            .filter(|(_, model)| fits(model))
+            .map(|(weights, _)| *weights)
+            .collect();
+        let installed = fitting.iter().find(|one| self.is_installed(&one.name));
+        match (why, installed, fitting.first()) {
+            // Nothing is gained by fetching another one than the wanted.
+            (Why::Missing, None, _) => Ok(choice(first, Why::Wanted)),
+            (why, Some(one), _) if smaller == Smaller::WhenMissing => Ok(choice(one, why)),
+            (why, _, Some(one)) => Ok(choice(one, why)),
+            (_, _, None) => {
+                let last = below.last().map_or((first, language), |last| *last);
+                Err(WeightsError::NoMemory {
+                    name: last.0.name.clone(),
+                    needed_bytes: last.1.memory_bytes,
+                    available_bytes: memory_available.unwrap_or_default(),
+                })
+            }
+        }
+    }
+
+    /// Models below a tier that may stand in for it, the largest first.
+    fn stand_ins(&self, tier: u8) -> Vec<(&Weights, LanguageModel)> {
+        let all = self.catalogue.all().iter();
+        let mut below: Vec<(&Weights, LanguageModel)> = all
+            .filter_map(|weights| Some((weights, weights.language?)))
+            .filter(|(_, model)| model.tier > tier && model.stands_in)
+            .collect();
+        below.sort_by_key(|(_, model)| model.tier);
+        below
+    }
+}

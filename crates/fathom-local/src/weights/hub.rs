@@ -1,0 +1,265 @@
+//! A model hub: plain GET requests that go on where an earlier one stopped.
+
+use std::error::Error as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use reqwest::header::{CONTENT_RANGE, RANGE};
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, Response, StatusCode};
+use tokio::sync::mpsc;
+
+use super::blocking;
+use super::catalogue::HubFile;
+use super::error::Failure;
+use super::part::Part;
+use super::source::{Job, Source, Stop, remove};
+
+/// The hub that is asked unless another is named.
+pub const HUB_URL: &str = "https://huggingface.co";
+
+/// Longest time to make a connection: where there is no hub, it should cost little to find out.
+const CONNECT_TIME_MAX: Duration = Duration::from_secs(3);
+/// Longest silence within a download.
+const STALL_TIME_MAX: Duration = Duration::from_secs(30);
+/// Requests for one file; each goes on where the one before was cut.
+const REQUESTS_MAX: u32 = 5;
+/// A hub sends downloads on to where its files lie.
+const REDIRECTS_MAX: usize = 5;
+/// Pieces that wait to be written.
+const PIECES_MAX: usize = 32;
+
+/// A model hub.
+#[derive(Debug)]
+pub struct Hub {
+    url: String,
+    stall_time_max: Duration,
+    /// Set when no connection could be made, so that the next file does not wait for it again.
+    is_down: AtomicBool,
+}
+
+impl Hub {
+    /// The hub at `url`, as `https://host`.
+    pub fn new(url: &str) -> Self {
+        Self {
+            url: url.trim_end_matches('/').to_owned(),
+            stall_time_max: STALL_TIME_MAX,
+            is_down: AtomicBool::new(false),
+        }
+    }
+
+    /// The hub with another longest silence within a download.
+    #[must_use]
+    pub const fn with_stall_time_max(mut self, stall_time_max: Duration) -> Self {
+        self.stall_time_max = stall_time_max;
+        self
+    }
+
+    pub(super) fn source(&self) -> Source {
+        Source::Hub {
+            url: self.url.clone(),
+        }
+    }
+
+    /// Fetches the file of `job` into its part, and checks it.
+    pub(super) async fn fetch(
+        &self,
+        place: &HubFile,
+        job: &Job,
+        report: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<(), Stop> {
+        if self.is_down.load(Ordering::Relaxed) {
+            let cause = "it could not be reached before".to_owned();
+            return Err(Failure::Unreachable { cause }.into());
+        }
+        job.check_space(job.file.bytes.saturating_sub(job.part_bytes()))?;
+        let client = self.client()?;
+        let url = format!("{}/{}/resolve/main/{}", self.url, place.repo, place.path);
+        let mut may_begin_again = true;
+        let mut cut = None;
+        for _ in 0..REQUESTS_MAX {
+            let part = begun(job, report).await?;
+            let from = part.bytes();
+            let stop = match self.request(&client, &url, job, part, report).await {
+                Ok(()) => return Ok(()),
+                Err(stop) => stop,
+            };
+            match stop {
+                Stop::Source(failure @ Failure::Cut { .. }) => cut = Some(failure),
+                // What an earlier attempt left may be of another file.
+                Stop::Source(failure) if from > 0 && may_begin_again && is_misfit(&failure) => {
+                    may_begin_again = false;
+                    remove(&job.part_path());
+                }
+                Stop::Source(failure) => {
+                    if is_misfit(&failure) {
+                        remove(&job.part_path());
+                    }
+                    return Err(failure.into());
+                }
+                Stop::Here(error) => return Err(error.into()),
+            }
+        }
+        let cut = cut.unwrap_or_else(|| Failure::Unreachable {
+            cause: "it was asked too often".to_owned(),
+        });
+        Err(cut.into())
+    }
+
+    /// One request, to the end of what it gives.
+    async fn request(
+        &self,
+        client: &Client,
+        url: &str,
+        job: &Job,
+        mut part: Part,
+        report: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<(), Stop> {
+        let expected_bytes = job.file.bytes;
+        if part.bytes() == expected_bytes {
+            return finished(part, job).await;
+        }
+        let mut request = client.get(url);
+        if part.bytes() > 0 {
+            request = request.header(RANGE, format!("bytes={}-", part.bytes()));
+        }
+        let response = request.send().await.map_err(|error| {
+            if error.is_connect() {
+                self.is_down.store(true, Ordering::Relaxed);
+            }
+            let cause = deepest(&error);
+            Failure::Unreachable { cause }
+        })?;
+        match response.status() {
+            StatusCode::PARTIAL_CONTENT if goes_on_at(&response, part.bytes()) => {}
+            StatusCode::OK => part.begin_again()?,
+            status => {
+                let status = status.as_u16();
+                return Err(Failure::Refused { status }.into());
+            }
+        }
+        if let Some(length) = response.content_length() {
+            let bytes = part.bytes().saturating_add(length);
+            if bytes != expected_bytes {
+                return Err(Failure::WrongSize {
+                    bytes,
+                    expected_bytes,
+                }
+                .into());
+            }
+        }
+        receive(response, part, job, report).await
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the weights download follows redirects, which the models' client must not: it carries no key"
+    )]
+    fn client(&self) -> Result<Client, Failure> {
+        // An error means that the process already has a provider, which serves as well.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let builder = Client::builder()
+            .user_agent(concat!("fathom/", env!("CARGO_PKG_VERSION")))
+            .http1_only()
+            .connect_timeout(CONNECT_TIME_MAX)
+            .read_timeout(self.stall_time_max)
+            .redirect(Policy::limited(REDIRECTS_MAX))
+            .no_proxy()
+            .retry(reqwest::retry::never())
+            .referer(false);
+        // Reading the system's root certificates takes time that a local server need not cost.
+        let builder = if self.url.starts_with("http:") {
+            builder.tls_certs_only(std::iter::empty::<Certificate>())
+        } else {
+            builder
+        };
+        builder.build().map_err(|error| Failure::Unreachable {
+            cause: deepest(&error),
+        })
+    }
+}
+
+/// What an earlier attempt left, hashed again.
+async fn begun(job: &Job, report: &mut (dyn FnMut(u64) + Send)) -> Result<Part, Stop> {
+    let own = job.clone();
+    let part = blocking::run(move |ticker| Part::go_on(&own, ticker), |_| {}).await;
+    let part = part.map_err(|error| job.io(&job.part_path(), error))??;
+    if part.bytes() > 0 {
+        report(part.bytes());
+    }
+    Ok(part)
+}
+
+/// Writes what comes on a thread of its own, so that neither waits for the other.
+async fn receive(
+    mut response: Response,
+    part: Part,
+    job: &Job,
+    report: &mut (dyn FnMut(u64) + Send),
+) -> Result<(), Stop> {
+    let mut done_bytes = part.bytes();
+    let (pieces, waiting) = mpsc::channel(PIECES_MAX);
+    let writer = tokio::task::spawn_blocking(move || write(part, waiting));
+    while let Some(piece) = response.chunk().await.transpose() {
+        let is_last = piece.is_err();
+        done_bytes += piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        // A writer that has gone away says why below.
+        if pieces.send(piece).await.is_err() || is_last {
+            break;
+        }
+        report(done_bytes.min(job.file.bytes));
+    }
+    drop(pieces);
+    let written = writer.await.map_err(std::io::Error::other);
+    let part = written.map_err(|error| job.io(&job.part_path(), error))??;
+    finished(part, job).await
+}
+
+/// Writes pieces until there are no more, or until one did not come.
+fn write<P: AsRef<[u8]>>(
+    mut part: Part,
+    mut pieces: mpsc::Receiver<reqwest::Result<P>>,
+) -> Result<Part, Stop> {
+    while let Some(piece) = pieces.blocking_recv() {
+        match piece {
+            Ok(piece) => part.write(piece.as_ref())?,
+            Err(error) => {
+                return Err(Stop::Source(Failure::Cut {
+                    bytes: part.bytes(),
+                    cause: deepest(&error),
+                }));
+            }
+        }
+    }
+    Ok(part)
+}
+
+async fn finished(part: Part, job: &Job) -> Result<(), Stop> {
+    let done = blocking::run(move |_| part.finish(), |_| {}).await;
+    done.map_err(|error| job.io(&job.part_path(), error))?
+}
+
+/// Whether an answer to a Range request begins where it should.
+fn goes_on_at(response: &Response, from: u64) -> bool {
+    let range = response.headers().get(CONTENT_RANGE);
+    let range = range.and_then(|range| range.to_str().ok());
+    range.is_some_and(|range| range.starts_with(&format!("bytes {from}-")))
+}
+
+/// Whether a failure says that what was there and what came do not belong together.
+const fn is_misfit(failure: &Failure) -> bool {
+    matches!(
+        failure,
+        Failure::WrongSize { .. }
+            | Failure::WrongHash { .. }
+            | Failure::Refused { status: 206 | 416 }
+    )
+}
+
+/// What lies behind an error of the client, whose own words only say that there is one.
+fn deepest(error: &reqwest::Error) -> String {
+    let first = error.source();
+    let causes = std::iter::successors(first, |cause: &&dyn std::error::Error| (*cause).source());
+    let deepest = causes.last().map(ToString::to_string);
+    deepest.unwrap_or_else(|| error.to_string())
+}

