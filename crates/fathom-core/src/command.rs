@@ -9,7 +9,8 @@ use crate::failure::ModelFailure;
 use crate::id::{AskId, EpisodeId};
 use crate::model::{ModelRole, Request};
 use crate::outcome::EpisodeResult;
-use crate::stop::Refusal;
+use crate::packet::{Field, Meta};
+use crate::stop::{Refusal, Shortener};
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
 
@@ -45,6 +46,15 @@ pub struct Block {
     pub text: Text,
 }
 
+/// Most asks are settled with one question, whose number is then left out.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde wants"
+)]
+pub(crate) const fn is_first(round: &u16) -> bool {
+    *round == 0
+}
+
 /// What the host is to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", content = "data", rename_all = "snake_case")]
@@ -57,15 +67,26 @@ pub enum Command {
         model: ModelRole,
         /// The request.
         request: Request,
+        /// Texts whose tokens are counted each by itself.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        weigh: Vec<Text>,
+        /// Counts the questions about one ask, so that a late answer to an earlier one is known for what it is.
+        #[serde(default, skip_serializing_if = "is_first")]
+        round: u16,
     },
     /// Shorten a text.
     Summarise {
         /// For this ask.
         ask: AskId,
+        /// Tokens are those of this model.
+        model: ModelRole,
         /// The text.
         text: Text,
         /// To at most this many tokens.
         tokens_max: u32,
+        /// Counts the questions about one ask, so that a late answer to an earlier one is known for what it is.
+        #[serde(default, skip_serializing_if = "is_first")]
+        round: u16,
     },
     /// Set these amounts aside for good before a call uses them: once this record is durable, calls up to
     /// this total may go out, and a crash counts what no call accounts for as spent.
@@ -83,6 +104,8 @@ pub enum Command {
         model: ModelRole,
         /// What is sent.
         request: Request,
+        /// What is known of the packet beside what the model sees.
+        packet: Meta,
         /// The most it may use.
         reserved: Amounts,
         /// Total drawn over the episode's life, this call included.
@@ -186,6 +209,21 @@ pub enum Command {
         /// What was used.
         used: u64,
     },
+    /// Write down that a header field was over its limit, and what came of shortening it.
+    ReportShortening {
+        /// For this call.
+        ask: AskId,
+        /// The field.
+        field: Field,
+        /// Who tried.
+        by: Shortener,
+        /// Most tokens it may have.
+        limit: u64,
+        /// What it had.
+        before: u64,
+        /// What it has now; nothing when nothing shorter came back.
+        after: Option<u64>,
+    },
     /// Write down that a lease was lost in a crash.
     ReportForfeit {
         /// How much.
@@ -201,7 +239,11 @@ pub enum Command {
 impl Texts for Command {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
-            Self::Measure { request, .. } | Self::CallModel { request, .. } => request.each_text(f),
+            Self::Measure { request, weigh, .. } => {
+                request.each_text(f);
+                weigh.each_text(f);
+            }
+            Self::CallModel { request, .. } => request.each_text(f),
             Self::Summarise { text, .. } => f(text),
             Self::Spawn { started, .. } => started.each_text(f),
             Self::RunCell { code, .. } => f(code),
@@ -221,6 +263,7 @@ impl Texts for Command {
             | Self::Await { .. }
             | Self::Refuse { .. }
             | Self::ReportOverrun { .. }
+            | Self::ReportShortening { .. }
             | Self::ReportForfeit { .. } => {}
         }
     }

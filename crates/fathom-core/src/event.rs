@@ -3,15 +3,16 @@
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::{Amounts, Budget, Dimension};
-use crate::command::Command;
+use crate::command::{Command, is_first};
 use crate::contract::{ChildType, Contract, Role};
 use crate::effect::{EffectOutcome, KillScope, PolicyDecision};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
 use crate::model::{Measured, ModelRole, Models, Reply};
 use crate::outcome::EpisodeResult;
+use crate::packet::{Field, Frame};
 use crate::recursion::{Class, Trigger};
-use crate::stop::Refusal;
+use crate::stop::{Refusal, Shortener};
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
 
@@ -101,6 +102,9 @@ pub struct Started {
     pub model: ModelRole,
     /// The models of the run.
     pub models: Models,
+    /// What every packet is framed with.
+    #[serde(default)]
+    pub frame: Frame,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -109,6 +113,7 @@ impl Texts for Started {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.goal);
         self.program.each_text(f);
+        self.frame.each_text(f);
         self.origin.each_text(f);
     }
 }
@@ -202,6 +207,12 @@ pub enum EventKind {
         ask: AskId,
         /// What was found.
         measured: Measured,
+        /// Tokens of the texts that were to be weighed, in their order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        weights: Vec<u64>,
+        /// The number of the question.
+        #[serde(default, skip_serializing_if = "is_first")]
+        round: u16,
     },
     /// A text was shortened.
     Summarised {
@@ -209,6 +220,9 @@ pub enum EventKind {
         ask: AskId,
         /// The shorter text.
         text: Text,
+        /// The number of the question.
+        #[serde(default, skip_serializing_if = "is_first")]
+        round: u16,
     },
     /// The model said a few more words.
     ModelDelta {
@@ -287,6 +301,21 @@ pub enum EventKind {
         /// What was used.
         used: u64,
     },
+    /// A header field was over its limit of tokens, and someone tried to shorten it.
+    TokenBudgetOverrun {
+        /// For this call.
+        ask: AskId,
+        /// The field.
+        field: Field,
+        /// Who tried.
+        by: Shortener,
+        /// Most tokens it may have.
+        limit: u64,
+        /// What it had.
+        before: u64,
+        /// What it has now; nothing when nothing shorter came back.
+        after: Option<u64>,
+    },
     /// A new owner found a lease that no call accounts for: it counts as spent.
     Forfeited {
         /// How much.
@@ -315,6 +344,7 @@ impl EventKind {
             Self::Signal(_) => "signal",
             Self::Refused { .. } => "refused",
             Self::Overrun { .. } => "overrun",
+            Self::TokenBudgetOverrun { .. } => "token_budget_overrun",
             Self::Forfeited { .. } => "forfeited",
             Self::Tick => "tick",
         }
@@ -338,6 +368,7 @@ impl Texts for EventKind {
             | Self::Signal(_)
             | Self::Refused { .. }
             | Self::Overrun { .. }
+            | Self::TokenBudgetOverrun { .. }
             | Self::Forfeited { .. }
             | Self::Tick => {}
         }

@@ -53,16 +53,66 @@ pub struct Models {
     pub main: ModelSpec,
     /// Model of children and leaf calls.
     pub sub: ModelSpec,
+    /// Model in the role Prime, where it is not the root's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prime: Option<ModelSpec>,
+    /// Model in the role Lite, where it is not the children's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lite: Option<ModelSpec>,
+    /// Model in the role `CodeMind`, where it is not the root's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code_mind: Option<ModelSpec>,
+}
+
+impl Models {
+    /// These two for every role.
+    pub const fn new(main: ModelSpec, sub: ModelSpec) -> Self {
+        Self {
+            main,
+            sub,
+            prime: None,
+            lite: None,
+            code_mind: None,
+        }
+    }
+
+    /// The model in a role.
+    pub fn get(&self, role: ModelRole) -> &ModelSpec {
+        match role {
+            ModelRole::Main => &self.main,
+            ModelRole::Sub => &self.sub,
+            ModelRole::Prime => self.prime.as_ref().unwrap_or(&self.main),
+            ModelRole::Lite => self.lite.as_ref().unwrap_or(&self.sub),
+            ModelRole::CodeMind => self.code_mind.as_ref().unwrap_or(&self.main),
+        }
+    }
 }
 
 /// Which of the run's models a call goes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
     /// The root's model.
     Main,
     /// The model of children and leaf calls.
     Sub,
+    /// The one that decides.
+    Prime,
+    /// The quick one.
+    Lite,
+    /// The one for code.
+    CodeMind,
+}
+
+impl ModelRole {
+    /// Every role.
+    pub const ALL: [Self; 5] = [
+        Self::Main,
+        Self::Sub,
+        Self::Prime,
+        Self::Lite,
+        Self::CodeMind,
+    ];
 }
 
 /// Who speaks in a message.

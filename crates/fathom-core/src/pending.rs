@@ -4,9 +4,11 @@ use crate::amounts::Amounts;
 use crate::command::Command;
 use crate::effect::{EffectRequest, EffectState};
 use crate::event::Started;
+use crate::governor::Packing;
 use crate::id::EpisodeId;
-use crate::model::Measured;
-use crate::program::ModelAsk;
+use crate::model::{Measured, ModelRole, Request};
+use crate::packet::Meta;
+use crate::program::OnOutage;
 use crate::recursion::{Class, SpawnRequest};
 use crate::stop::Refusal;
 use crate::unit::Timestamp;
@@ -43,21 +45,31 @@ impl Try {
     }
 }
 
+/// A model call whose request fits.
+#[derive(Clone, Debug)]
+pub(crate) struct PackedCall {
+    pub(crate) model: ModelRole,
+    pub(crate) request: Request,
+    pub(crate) output_tokens_min: u32,
+    pub(crate) on_outage: OnOutage,
+    pub(crate) meta: Meta,
+}
+
 /// An ask between being asked and being settled.
 #[derive(Clone, Debug)]
 pub(crate) enum Pending {
-    /// A call whose tokens are being counted.
-    Measuring(ModelAsk),
+    /// A call whose packet is being packed.
+    Packing(Box<Packing>),
     /// A measured call that waits for budget.
     HeldCall {
-        ask: ModelAsk,
+        ask: PackedCall,
         measured: Measured,
         attempt: Try,
         not_before: Option<Timestamp>,
     },
     /// A call that may be on the wire.
     Calling {
-        ask: ModelAsk,
+        ask: PackedCall,
         measured: Measured,
         attempt: Try,
         reserved: Amounts,
@@ -70,7 +82,7 @@ pub(crate) enum Pending {
     },
     /// A call that nobody could answer; it waits until the run is resumed.
     Stalled {
-        ask: ModelAsk,
+        ask: PackedCall,
         measured: Measured,
         attempt: Try,
     },
@@ -102,7 +114,7 @@ impl Pending {
         match self {
             Self::Calling { .. } | Self::GivenUp { .. } | Self::Child { .. } => true,
             Self::Effect { state, .. } => !matches!(state, EffectState::Queued),
-            Self::Measuring(_)
+            Self::Packing(_)
             | Self::HeldCall { .. }
             | Self::Stalled { .. }
             | Self::HeldChild { .. }
@@ -111,17 +123,19 @@ impl Pending {
         }
     }
 
-    /// Whether it waits for what is in flight to settle.
-    pub(crate) const fn is_held(&self) -> bool {
-        matches!(
-            self,
-            Self::HeldCall { .. }
-                | Self::HeldChild { .. }
-                | Self::Effect {
-                    state: EffectState::Queued,
-                    ..
-                }
-        )
+    /// Whether it waits for what is in flight to settle, or for an errand that may do so.
+    pub(crate) fn is_held(&self) -> bool {
+        match self {
+            Self::Packing(packing) => packing.errand().is_some(),
+            Self::HeldCall { .. } | Self::HeldChild { .. } => true,
+            Self::Effect { state, .. } => matches!(state, EffectState::Queued),
+            Self::Calling { .. }
+            | Self::GivenUp { .. }
+            | Self::Stalled { .. }
+            | Self::Child { .. }
+            | Self::Host(_)
+            | Self::Refusing(_) => false,
+        }
     }
 
     /// Whether only a person can move it on.

@@ -7,8 +7,9 @@ use crate::effect::{EffectOutcome, EffectRequest};
 use crate::event::{ProgramSpec, Signal, Started};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, EpisodeId};
-use crate::model::{ModelRole, Reply, Request};
+use crate::model::{Delivery, ModelRole, Reply};
 use crate::outcome::{EpisodeResult, Verdict};
+use crate::packet::Packet;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 use crate::text::Text;
@@ -28,19 +29,49 @@ pub enum OnOutage {
 pub struct ModelAsk {
     /// Which model.
     pub model: ModelRole,
-    /// What to send; its output cap is what the program would like.
-    pub request: Request,
+    /// What to say.
+    pub packet: Packet,
+    /// Most tokens the program would like back.
+    pub output_tokens_max: u32,
     /// The output cap below which the reply would be of no use.
     pub output_tokens_min: u32,
+    /// Sampling temperature in thousandths; `None` leaves it to the provider.
+    pub temperature_milli: Option<u16>,
+    /// JSON schema (as JSON text) that the reply must meet.
+    pub schema: Option<Text>,
+    /// Regular expression that the whole reply must match.
+    pub pattern: Option<Text>,
+    /// Whole or streamed.
+    pub delivery: Delivery,
+    /// Longest time one attempt may take.
+    pub timeout: Millis,
     /// What to do about an outage.
     pub on_outage: OnOutage,
+}
+
+impl ModelAsk {
+    /// A call with the usual settings.
+    pub const fn new(model: ModelRole, packet: Packet) -> Self {
+        Self {
+            model,
+            packet,
+            output_tokens_max: 1024,
+            output_tokens_min: 32,
+            temperature_milli: None,
+            schema: None,
+            pattern: None,
+            delivery: Delivery::Streamed,
+            timeout: Millis(60_000),
+            on_outage: OnOutage::Fail,
+        }
+    }
 }
 
 /// Something a program asks for. Asks returned together are numbered in order from [`View::next_ask`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask {
     /// A model call.
-    Model(ModelAsk),
+    Model(Box<ModelAsk>),
     /// A child episode. Those asked for together share what is left.
     Spawn(Box<SpawnRequest>),
     /// An effect.

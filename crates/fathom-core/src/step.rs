@@ -7,6 +7,7 @@ use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId, Seq};
 use crate::model::{ModelRole, Request};
 use crate::outcome::EpisodeResult;
+use crate::text::Text;
 use crate::unit::Timestamp;
 
 /// How far a log reaches, counted in records over all its runs.
@@ -50,6 +51,10 @@ pub enum Step {
         model: ModelRole,
         /// The request.
         request: Request,
+        /// Texts whose tokens are counted each by itself.
+        weigh: Vec<Text>,
+        /// The number of the question, for the answer.
+        round: u16,
     },
     /// Call a model and answer with `ModelReplied`.
     Call {

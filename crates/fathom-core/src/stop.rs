@@ -8,6 +8,7 @@ use crate::amounts::Dimension;
 use crate::contract::ChildType;
 use crate::effect::KillScope;
 use crate::failure::FailureKind;
+use crate::packet::Field;
 use crate::recursion::{Class, Trigger};
 
 /// A kind of error, for counting repeats.
@@ -72,6 +73,15 @@ pub enum StopReason {
     },
     /// The result did not pass its review.
     ReviewFailed,
+    /// A packet cannot be brought under its limit of tokens.
+    TokenBudget {
+        /// Which part of it.
+        field: Field,
+        /// The part's tokens; for the prompt those of all that may not be cut.
+        tokens: u64,
+        /// The most it may have.
+        limit: u64,
+    },
     /// The kill switch was thrown.
     KillSwitch {
         /// How far it reaches.
@@ -92,9 +102,48 @@ impl fmt::Display for StopReason {
             Self::Failure { class } => class.fmt(f),
             Self::PolicyDeny { rule } => write!(f, "policy denied: {rule}"),
             Self::ReviewFailed => f.write_str("review failed"),
+            Self::TokenBudget {
+                field,
+                tokens,
+                limit,
+            } => write_token_budget(f, *field, *tokens, *limit),
             Self::KillSwitch { scope } => write!(f, "kill switch: {scope}"),
             Self::Cancelled => f.write_str("cancelled"),
         }
+    }
+}
+
+fn write_token_budget(
+    f: &mut fmt::Formatter<'_>,
+    field: Field,
+    tokens: u64,
+    limit: u64,
+) -> fmt::Result {
+    write!(
+        f,
+        "TokenBudgetError: the {field} has {tokens} tokens and may have {limit}"
+    )
+}
+
+/// Who shortens a header field that is over its limit, in the order in which they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shortener {
+    /// The host's extractive summariser.
+    Local,
+    /// The model in the role Lite.
+    Lite,
+    /// The model in the role Prime.
+    Prime,
+}
+
+impl fmt::Display for Shortener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Local => "the summariser",
+            Self::Lite => "Lite",
+            Self::Prime => "Prime",
+        })
     }
 }
 
@@ -158,12 +207,19 @@ pub enum Refusal {
         /// How far the switch reaches.
         scope: KillScope,
     },
-    /// The request does not fit the model's window.
-    Window {
-        /// Tokens of the request.
-        input_tokens: u64,
-        /// The model's window.
-        window_tokens: u64,
+    /// A part of the packet is over its limit of tokens, and nothing brought it under.
+    TokenBudget {
+        /// Which part.
+        field: Field,
+        /// Its tokens; for the prompt those of all that may not be cut.
+        tokens: u64,
+        /// The most it may have.
+        limit: u64,
+    },
+    /// A text could not be shortened.
+    Incompressible {
+        /// Why.
+        why: String,
     },
     /// This host has nothing that could carry it out.
     Unavailable {
@@ -193,13 +249,12 @@ impl fmt::Display for Refusal {
             Self::ReadOnly => f.write_str("read-only: the effect goes to the parent"),
             Self::ToolNotAllowed { tool } => write!(f, "tool `{tool}` not allowed"),
             Self::Killed { scope } => write!(f, "kill switch: {scope}"),
-            Self::Window {
-                input_tokens,
-                window_tokens,
-            } => write!(
-                f,
-                "{input_tokens} tokens do not fit a window of {window_tokens}"
-            ),
+            Self::TokenBudget {
+                field,
+                tokens,
+                limit,
+            } => write_token_budget(f, *field, *tokens, *limit),
+            Self::Incompressible { why } => write!(f, "it cannot be shortened: {why}"),
             Self::Unavailable { what } => write!(f, "no {what} on this host"),
             Self::Stopping => f.write_str("the episode is stopping"),
         }
@@ -215,8 +270,14 @@ impl Refusal {
                     dimension: *dimension,
                 }
             }
-            Self::Window { .. } => StopReason::BudgetExhausted {
-                dimension: Dimension::Tokens,
+            Self::TokenBudget {
+                field,
+                tokens,
+                limit,
+            } => StopReason::TokenBudget {
+                field: *field,
+                tokens: *tokens,
+                limit: *limit,
             },
             Self::Depth { .. } => StopReason::DepthExceeded,
             Self::Killed { scope } => StopReason::KillSwitch {
@@ -231,6 +292,7 @@ impl Refusal {
             | Self::WiderContract { .. }
             | Self::ReadOnly
             | Self::ToolNotAllowed { .. }
+            | Self::Incompressible { .. }
             | Self::Unavailable { .. } => StopReason::PolicyDeny {
                 rule: self.to_string(),
             },

@@ -54,6 +54,11 @@ impl Stopwatch {
         Millis(self.limit.0.saturating_sub(self.active.0))
     }
 
+    /// The time of the last event.
+    pub(crate) const fn last(&self) -> Timestamp {
+        self.last
+    }
+
     /// When the time will be up if nothing pauses it.
     pub(crate) const fn deadline(&self) -> Timestamp {
         self.last.plus(self.left())

@@ -4,14 +4,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::contract::{RecursionPolicy, cap};
+use fathom_core::contract::RecursionPolicy;
 use fathom_core::programs::direct;
-use fathom_core::recursion::Class;
 use fathom_core::unit::{Millis, Nanodollars};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::error::HostError;
+use crate::tables::{BudgetTable, RecursionTable, Why, Wrong};
 
 /// Most calls of a run that may be in flight at once, whatever a configuration says.
 pub const CONCURRENCY_MAX: u32 = 4096;
@@ -32,7 +32,8 @@ pub const BUDGET: Budget = Budget {
 };
 
 /// Parts of a budget that were said; the rest stays as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct BudgetPart {
     /// Tokens.
     pub tokens: Option<u64>,
@@ -189,36 +190,6 @@ struct File {
     direct: Option<direct::Params>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct BudgetTable {
-    tokens: Option<u64>,
-    calls: Option<u64>,
-    tools: Option<u64>,
-    time: Option<Spanned<String>>,
-    cost: Option<Spanned<f64>>,
-    episodes: Option<u64>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct RecursionTable {
-    max_depth: Option<Spanned<u64>>,
-    max_children: Option<Spanned<u64>>,
-    max_total_episodes: Option<Spanned<u64>>,
-    allowed_child_types: Option<Vec<String>>,
-    forbidden_child_types: Option<Vec<String>>,
-    allowed_classes: Option<Vec<Class>>,
-    stop_conditions: StopTable,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, deny_unknown_fields)]
-struct StopTable {
-    no_delta_children_max: Option<Spanned<u64>>,
-    same_error_max: Option<Spanned<u64>>,
-}
-
 /// Text with its file name, for complaints that point into it.
 struct Source<'a> {
     file: &'a Path,
@@ -247,32 +218,18 @@ impl Source<'_> {
         }
     }
 
-    /// A number within its hard cap, in the width the policy has.
-    fn capped<T: TryFrom<u64>>(
-        &self,
-        key: &'static str,
-        value: Option<&Spanned<u64>>,
-        cap: T,
-        otherwise: T,
-    ) -> Result<T, HostError>
-    where
-        u64: From<T>,
-    {
-        let Some(value) = value else {
-            return Ok(otherwise);
-        };
-        let cap = u64::from(cap);
-        let over = || HostError::OverCap {
-            file: self.file.to_owned(),
-            line: self.line(&value.span()),
-            key,
-            value: *value.get_ref(),
-            cap,
-        };
-        if *value.get_ref() > cap {
-            return Err(over());
+    /// What a shared table found wrong, as an error of this file.
+    fn refusal(&self, wrong: Wrong) -> HostError {
+        match wrong.why {
+            Why::OverCap { value, cap } => HostError::OverCap {
+                file: self.file.to_owned(),
+                line: self.line(&wrong.span),
+                key: wrong.key,
+                value,
+                cap,
+            },
+            Why::Senseless(message) => self.complaint(Some(&wrong.span), message),
         }
-        T::try_from(*value.get_ref()).map_err(|_| over())
     }
 }
 
@@ -302,22 +259,11 @@ impl Config {
                 cap: u64::from(CONCURRENCY_MAX),
             });
         }
-        let mut budget = BudgetPart {
-            tokens: read.budget.tokens,
-            calls: read.budget.calls,
-            tools: read.budget.tools,
-            episodes: read.budget.episodes,
-            ..BudgetPart::default()
-        };
-        if let Some(time) = &read.budget.time {
-            let parsed = parse_time(time.get_ref());
-            budget.time =
-                Some(parsed.map_err(|cause| source.complaint(Some(&time.span()), cause))?);
-        }
-        if let Some(cost) = &read.budget.cost {
-            let parsed = parse_cost(&cost.get_ref().to_string());
-            budget.cost =
-                Some(parsed.map_err(|cause| source.complaint(Some(&cost.span()), cause))?);
+        let mut wrong = Vec::new();
+        let budget = read.budget.part(&mut wrong);
+        let recursion = read.recursion.map(|table| table.policy(&mut wrong));
+        if let Some(first) = wrong.into_iter().next() {
+            return Err(source.refusal(first));
         }
         Ok(Self {
             home: read.home,
@@ -333,58 +279,10 @@ impl Config {
             concurrency: read.concurrency.map(Spanned::into_inner),
             heads: read.heads,
             budget,
-            recursion: read
-                .recursion
-                .map(|table| policy(&source, table))
-                .transpose()?,
+            recursion,
             direct: read.direct,
         })
     }
-}
-
-fn policy(source: &Source<'_>, table: RecursionTable) -> Result<RecursionPolicy, HostError> {
-    let mut policy = default_policy();
-    policy.max_depth = source.capped(
-        "max_depth",
-        table.max_depth.as_ref(),
-        cap::DEPTH_MAX,
-        policy.max_depth,
-    )?;
-    policy.max_children = source.capped(
-        "max_children",
-        table.max_children.as_ref(),
-        cap::CHILDREN_MAX,
-        policy.max_children,
-    )?;
-    policy.max_total_episodes = source.capped(
-        "max_total_episodes",
-        table.max_total_episodes.as_ref(),
-        cap::EPISODES_MAX,
-        policy.max_total_episodes,
-    )?;
-    let stops = &mut policy.stop_conditions;
-    stops.no_delta_children_max = source.capped(
-        "no_delta_children_max",
-        table.stop_conditions.no_delta_children_max.as_ref(),
-        cap::REPEATS_MAX,
-        stops.no_delta_children_max,
-    )?;
-    stops.same_error_max = source.capped(
-        "same_error_max",
-        table.stop_conditions.same_error_max.as_ref(),
-        cap::REPEATS_MAX,
-        stops.same_error_max,
-    )?;
-    if let Some(types) = table.allowed_child_types {
-        policy.allowed_child_types = types;
-    }
-    if let Some(types) = table.forbidden_child_types {
-        policy.forbidden_child_types = types;
-    }
-    if let Some(classes) = table.allowed_classes {
-        policy.allowed_classes = classes;
-    }
-    Ok(policy)
 }
 
 /// The recursion policy of `ask` when nothing else is said: an answer may be judged, and nothing more.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use fathom_core::command::Command;
 use fathom_core::effect::KillScope;
 use fathom_core::event::{Departure, EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId, RunId};
@@ -13,6 +14,7 @@ use fathom_core::outcome::EpisodeResult;
 use fathom_core::run::Run;
 use fathom_core::step::{Step, Wait};
 use fathom_core::stop::Refusal;
+use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_models::{Limiter, Model};
 use fathom_store::{Durability, Journal, RunLock, SignalId, StoreError};
@@ -23,6 +25,8 @@ use crate::calls::{Call, CallKey, UnderWay, never_sent};
 use crate::clock::{Clock, until};
 use crate::effects::{Asker, Passage};
 use crate::error::HostError;
+use crate::local::Embedded;
+use crate::models::RunModels;
 use crate::recorder::Recorder;
 use crate::story::Story;
 
@@ -51,27 +55,13 @@ pub enum RunEnd {
     Failed(HostError),
 }
 
-/// The two models of a run.
-pub(crate) struct RunModels {
-    pub(crate) main: Arc<dyn Model>,
-    pub(crate) sub: Arc<dyn Model>,
-}
-
-impl RunModels {
-    fn get(&self, role: ModelRole) -> &Arc<dyn Model> {
-        match role {
-            ModelRole::Main => &self.main,
-            ModelRole::Sub => &self.sub,
-        }
-    }
-}
-
 pub(crate) struct Driver {
     pub(crate) id: RunId,
     pub(crate) run: Run<Ledger>,
     pub(crate) recorder: Recorder,
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) models: RunModels,
+    pub(crate) embedded: Arc<Embedded>,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) passage: Passage,
@@ -224,13 +214,18 @@ impl Driver {
                 ask,
                 model,
                 request,
+                weigh,
+                round,
             } => {
-                let measured = self
-                    .models
-                    .get(model)
-                    .measure(&request)
-                    .unwrap_or_else(|_| upper_bound(&request));
-                let kind = EventKind::Measured { ask, measured };
+                let model = self.models.get(model);
+                let kind = EventKind::Measured {
+                    ask,
+                    measured: model
+                        .measure(&request)
+                        .unwrap_or_else(|_| upper_bound(&request)),
+                    weights: weigh.iter().map(|t| model.count(t.as_str())).collect(),
+                    round,
+                };
                 self.deliver(Input { episode, kind }, steps);
             }
             Step::Call {
@@ -273,9 +268,24 @@ impl Driver {
             Step::Decide { .. } | Step::Attempt { .. } | Step::Reconcile { .. } => {
                 self.effect(step);
             }
+            Step::Host {
+                episode,
+                ask,
+                command:
+                    Command::Summarise {
+                        model,
+                        text,
+                        tokens_max,
+                        round,
+                        ..
+                    },
+            } => {
+                let model = Arc::clone(self.models.get(model));
+                self.summarise((episode, ask, round), model, text, tokens_max);
+            }
             Step::Host { episode, ask, .. } => {
                 let reason = Refusal::Unavailable {
-                    what: "sandbox, summariser or domain store".to_owned(),
+                    what: "sandbox or domain store".to_owned(),
                 };
                 let kind = EventKind::Refused { ask, reason };
                 self.deliver(Input { episode, kind }, steps);
@@ -306,6 +316,33 @@ impl Driver {
             events: self.events.clone(),
         };
         self.state.calls.insert(key, call.start());
+    }
+
+    /// Shortens a text on a thread that may take its time.
+    fn summarise(
+        &self,
+        (episode, ask, round): (EpisodeId, AskId, u16),
+        model: Arc<dyn Model>,
+        text: Text,
+        tokens_max: u32,
+    ) {
+        let embedded = Arc::clone(&self.embedded);
+        let events = self.events.clone();
+        tokio::task::spawn_blocking(move || {
+            let count = |text: &str| model.count(text);
+            let kind = match embedded.shorten(text.as_str(), tokens_max, &count) {
+                Ok(shorter) => EventKind::Summarised {
+                    ask,
+                    text: Text::new(shorter),
+                    round,
+                },
+                Err(what) => EventKind::Refused {
+                    ask,
+                    reason: Refusal::Incompressible { why: what },
+                },
+            };
+            let _ = events.blocking_send(Input { episode, kind });
+        });
     }
 
     /// Takes an effect to the port and brings the answer back as an event.

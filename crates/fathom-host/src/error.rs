@@ -5,9 +5,12 @@ use std::path::PathBuf;
 
 use fathom_core::id::RunId;
 use fathom_core::program::ProgramError;
+use fathom_local::engine::EngineError;
+use fathom_local::weights::WeightsError;
 use fathom_models::ModelsError;
 use fathom_store::StoreError;
 
+use crate::charter::CharterError;
 use crate::story::Place;
 
 /// Everything the host can fail with.
@@ -48,6 +51,9 @@ pub enum HostError {
         /// The most there may be.
         cap: u64,
     },
+    /// The charter cannot be used.
+    #[error(transparent)]
+    Charter(#[from] CharterError),
     /// The program cannot be made.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -57,6 +63,18 @@ pub enum HostError {
     /// A model cannot be used.
     #[error(transparent)]
     Models(#[from] ModelsError),
+    /// An embedded model cannot be loaded.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// Weights cannot be had.
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    /// The weights are no language model.
+    #[error("`{name}` is no language model")]
+    NoLanguageModel {
+        /// What was asked for.
+        name: String,
+    },
     /// No run has such an id.
     #[error("there is no run `{prefix}`")]
     NoSuchRun {
@@ -114,9 +132,13 @@ impl HostError {
             Self::ConfigUnreadable { .. } => "F0110",
             Self::ConfigSyntax { .. } => "F0111",
             Self::OverCap { .. } => "F0112",
+            Self::Charter(error) => error.code(),
             Self::Program(_) => "F0113",
             Self::Store(error) => error.code(),
             Self::Models(error) => error.code(),
+            Self::Engine(error) => error.code(),
+            Self::Weights(error) => error.code(),
+            Self::NoLanguageModel { .. } => "F0408",
             Self::NoSuchRun { .. } => "F0401",
             Self::AmbiguousRun { .. } => "F0402",
             Self::Owned { .. } => "F0403",
@@ -135,9 +157,15 @@ impl HostError {
             }
             Self::ConfigSyntax { .. } => "see the keys of `fathom.toml` in the README".into(),
             Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
+            Self::Charter(error) => error.hint(),
             Self::Program(_) => "the programs of this build are: direct".into(),
             Self::Store(error) => error.hint(),
             Self::Models(error) => error.hint(),
+            Self::Engine(error) => error.hint(),
+            Self::Weights(error) => error.hint(),
+            Self::NoLanguageModel { .. } => {
+                "`fathom models list` shows which weights are language models".into()
+            }
             Self::NoSuchRun { .. } => "`fathom runs` lists them; check `--home`".into(),
             Self::AmbiguousRun { .. } => "give more characters of the id".into(),
             Self::Owned { run } => {

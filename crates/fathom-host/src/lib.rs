@@ -4,16 +4,20 @@
 //! behind it journals each event, folds it, and carries out what follows.
 
 mod calls;
+pub mod charter;
 pub mod clock;
 pub mod config;
 mod driver;
 pub mod effects;
 pub mod error;
 mod fork;
+pub mod local;
+mod models;
 mod reading;
 mod recorder;
 mod runtime;
 pub mod story;
+mod tables;
 
 pub use driver::RunEnd;
 pub use error::HostError;

@@ -10,6 +10,7 @@ use fathom_core::contract::{Contract, Role};
 use fathom_core::event::{Origin, ProgramSpec, Record, Signal, Started};
 use fathom_core::id::{EpisodeId, Epoch, RunId};
 use fathom_core::model::{ModelRole, Models};
+use fathom_core::packet::Frame;
 use fathom_core::program::Programs;
 use fathom_core::programs::BuiltIn;
 use fathom_core::run::Run;
@@ -23,10 +24,12 @@ use uuid::Uuid;
 
 use crate::clock::{Clock, SystemClock};
 use crate::config::CONCURRENCY;
-use crate::driver::{Driver, DriverState, INBOX_MAX, RunEnd, RunModels};
+use crate::driver::{Driver, DriverState, INBOX_MAX, RunEnd};
 use crate::effects::{EffectPort, NoEffects, Passage};
 use crate::error::HostError;
 use crate::fork;
+use crate::local::Embedded;
+use crate::models::RunModels;
 use crate::reading::{Reading, Replay};
 use crate::recorder::Recorder;
 use crate::story::{Place, Story};
@@ -51,6 +54,8 @@ pub struct Options {
     pub programs: Arc<dyn Programs>,
     /// The door to the outside.
     pub effects: Arc<dyn EffectPort>,
+    /// What runs in this process.
+    pub embedded: Arc<Embedded>,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -59,6 +64,7 @@ impl Options {
     /// The usual choices for a home folder.
     pub fn new(home: PathBuf, read_env: fn(&str) -> Option<String>) -> Self {
         Self {
+            embedded: Arc::new(Embedded::new(home.join("models"))),
             home,
             heads: None,
             read_env,
@@ -93,6 +99,8 @@ pub struct NewRun {
     pub budget: Budget,
     /// Its models.
     pub models: Models,
+    /// What its packets are framed with.
+    pub frame: Frame,
 }
 
 /// A run that this process works on.
@@ -170,6 +178,11 @@ impl Runtime {
         &self.inner.home
     }
 
+    /// What runs in this process.
+    pub fn embedded(&self) -> &Embedded {
+        &self.inner.options.embedded
+    }
+
     fn now(&self) -> fathom_core::unit::Timestamp {
         self.inner.options.clock.now()
     }
@@ -187,6 +200,7 @@ impl Runtime {
             depth: 0,
             model: ModelRole::Main,
             models: new.models,
+            frame: new.frame,
             origin: Origin::Asked,
         };
         let models = self.connect(&started.models)?;
@@ -410,14 +424,10 @@ impl Runtime {
     }
 
     fn connect(&self, models: &Models) -> Result<RunModels, HostError> {
-        let read_env = self.inner.options.read_env;
-        let main = fathom_models::connect(&models.main, read_env)?;
-        let sub = if models.sub == models.main {
-            Arc::clone(&main)
-        } else {
-            fathom_models::connect(&models.sub, read_env)?
-        };
-        Ok(RunModels { main, sub })
+        let Options {
+            embedded, read_env, ..
+        } = &self.inner.options;
+        RunModels::connect(models, embedded, *read_env)
     }
 
     fn drive(
@@ -433,6 +443,7 @@ impl Runtime {
             concurrency,
             effects,
             clock,
+            embedded,
             ..
         } = &self.inner.options;
         let first = begin(&mut tree, &mut recorder, clock.now());
@@ -445,6 +456,7 @@ impl Runtime {
             recorder,
             journal: Arc::clone(&self.inner.journal),
             models,
+            embedded: Arc::clone(embedded),
             limiter: Arc::new(Limiter::new(*concurrency as usize)),
             clock: Arc::clone(clock),
             passage: Passage {

@@ -7,7 +7,7 @@ use fathom_core::command::{Awaited, Command};
 use fathom_core::event::{CallOutcome, Departure, Event, EventKind, Origin, Record, Started};
 use fathom_core::failure::FailureKind;
 use fathom_core::id::{AskId, EpisodeId, Seq};
-use fathom_core::model::{Measured, ModelRole};
+use fathom_core::model::Measured;
 use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
@@ -82,6 +82,8 @@ pub struct Chapter {
     pub overruns: u32,
     /// Owners after the first.
     pub resumes: u32,
+    /// What embedded models took.
+    pub speed: Option<Speed>,
     measured: BTreeMap<AskId, Measured>,
     in_flight: BTreeMap<AskId, Amounts>,
     children: usize,
@@ -107,6 +109,7 @@ impl Chapter {
             refusals: Vec::new(),
             overruns: 0,
             resumes: 0,
+            speed: None,
             measured: BTreeMap::new(),
             in_flight: BTreeMap::new(),
             children: 0,
@@ -129,17 +132,14 @@ impl Chapter {
 
     /// The model it speaks to.
     pub fn model(&self) -> &str {
-        match self.started.model {
-            ModelRole::Main => &self.started.models.main.id,
-            ModelRole::Sub => &self.started.models.sub.id,
-        }
+        &self.started.models.get(self.started.model).id
     }
 
     fn on_event(&mut self, event: &Event) {
         self.last = event.at;
         self.records += 1;
         match &event.kind {
-            EventKind::Measured { ask, measured } => {
+            EventKind::Measured { ask, measured, .. } => {
                 self.measured.insert(*ask, *measured);
             }
             EventKind::ModelDelta { text, .. } => self.hear(text),
@@ -161,6 +161,7 @@ impl Chapter {
             EventKind::Started(_)
             | EventKind::Released { .. }
             | EventKind::Summarised { .. }
+            | EventKind::TokenBudgetOverrun { .. }
             | EventKind::CellYielded { .. }
             | EventKind::CellFinished { .. }
             | EventKind::EffectDecided { .. }
@@ -178,6 +179,15 @@ impl Chapter {
         match outcome {
             CallOutcome::Replied(reply) => {
                 self.latencies.push(reply.latency);
+                if let Some(timing) = reply.timing {
+                    let usage = reply.usage;
+                    let speed = self.speed.get_or_insert_default();
+                    speed.shared_tokens += timing.shared_tokens;
+                    speed.read_tokens += usage.input_tokens.saturating_sub(timing.shared_tokens);
+                    speed.wrote_tokens += usage.output_tokens;
+                    speed.reading.0 += timing.reading.0;
+                    speed.writing.0 += timing.writing.0;
+                }
                 self.retrying = None;
                 self.hear(&reply.text);
             }
@@ -257,6 +267,21 @@ impl Chapter {
     }
 }
 
+/// What calls of embedded models took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Speed {
+    /// Tokens that had to be read.
+    pub read_tokens: u64,
+    /// The time for that.
+    pub reading: Millis,
+    /// Tokens that another call had read already.
+    pub shared_tokens: u64,
+    /// Tokens that were written.
+    pub wrote_tokens: u64,
+    /// The time for that.
+    pub writing: Millis,
+}
+
 /// A run as people look at it.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
@@ -265,6 +290,18 @@ pub struct Story {
 }
 
 impl Story {
+    /// What embedded models took, over all episodes; none when no reply came from one.
+    pub fn speed(&self) -> Option<Speed> {
+        let speeds = self.chapters.values().filter_map(|chapter| chapter.speed);
+        speeds.reduce(|sum, speed| Speed {
+            read_tokens: sum.read_tokens + speed.read_tokens,
+            reading: Millis(sum.reading.0 + speed.reading.0),
+            shared_tokens: sum.shared_tokens + speed.shared_tokens,
+            wrote_tokens: sum.wrote_tokens + speed.wrote_tokens,
+            writing: Millis(sum.writing.0 + speed.writing.0),
+        })
+    }
+
     /// Takes in one record.
     pub fn read(&mut self, episode: &EpisodeId, record: &Record) {
         if let EventKind::Started(started) = &record.event.kind {

@@ -25,6 +25,11 @@ impl EndpointId {
         Self::new(url.origin().ascii_serialization())
     }
 
+    /// The model `id` itself, where it runs in this process.
+    pub fn in_process(id: &str) -> Self {
+        Self::new(id)
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -66,6 +66,10 @@ impl Model for HttpModel {
             .measure(request, &self.facts, self.protocol.schema_tokens())
     }
 
+    fn count(&self, text: &str) -> u64 {
+        self.counter.count(text).0
+    }
+
     fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
         Box::pin(async move {
             let started = clock::now();

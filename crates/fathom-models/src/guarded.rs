@@ -35,6 +35,10 @@ impl Model for Guarded {
         self.model.measure(request)
     }
 
+    fn count(&self, text: &str) -> u64 {
+        self.model.count(text)
+    }
+
     fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
         Box::pin(async move {
             let admission = self.breaker.admit()?;

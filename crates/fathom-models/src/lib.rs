@@ -42,3 +42,4 @@ pub use model::{CallFuture, Deltas, Model};
 pub use prices::{Facts, PriceBasis, price_dates, price_list};
 pub use providers::render;
 pub use secret::Secret;
+pub use tokens::count_o200k;

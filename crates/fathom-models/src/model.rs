@@ -29,6 +29,9 @@ pub trait Model: fmt::Debug + Send + Sync {
     /// What `request` will take. Quick enough for the task that drives a run.
     fn measure(&self, request: &Request) -> Result<Measured, ModelFailure>;
 
+    /// Tokens of a text by itself; at most too many where the tokenizer is not known.
+    fn count(&self, text: &str) -> u64;
+
     /// Sends `request` once. A streamed one passes its words to `deltas` on the way.
     fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a>;
 }

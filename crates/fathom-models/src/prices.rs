@@ -46,6 +46,14 @@ impl Facts {
         self.basis != PriceBasis::Unknown
     }
 
+    /// Facts of a model that runs in this process; its window is known once it is loaded.
+    pub fn in_process(window_tokens: Option<u64>) -> Self {
+        Self {
+            window_tokens,
+            ..Self::unlisted(PriceBasis::Free)
+        }
+    }
+
     /// Facts of a model that is on no list.
     pub(crate) fn unlisted(basis: PriceBasis) -> Self {
         Self {

@@ -148,6 +148,11 @@ impl Counter {
     }
 }
 
+/// Tokens of a text in the vocabulary of GPT-4o, for texts that are measured before their model is known.
+pub fn count_o200k(text: &str) -> u64 {
+    Counter::Known(Vocabulary::O200k).count(text).0
+}
+
 #[cfg(test)]
 #[path = "tokens_tests.rs"]
 mod tests;

@@ -13,10 +13,11 @@ use fathom_core::contract::Role;
 use fathom_core::effect::{EffectOutcome, EffectRequest};
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::AskId;
-use fathom_core::model::{Message, Request, Speaker};
+use fathom_core::model::{Message, Speaker};
 use fathom_core::outcome::{
     Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip,
 };
+use fathom_core::packet::Packet;
 use fathom_core::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, Programs, View};
 use fathom_core::programs::BuiltIn;
 use fathom_core::recursion::SpawnRequest;
@@ -98,24 +99,22 @@ impl Drill {
 
     fn call(&self, place: u32, view: &View<'_>) -> Ask {
         let prompt = format!("{} ({}.{place})", self.params.prompt, self.round);
-        Ask::Model(ModelAsk {
-            model: view.model,
-            request: Request {
-                messages: vec![Message::new(Speaker::User, prompt)],
-                output_tokens_max: self.params.output_tokens_max,
-                temperature_milli: None,
-                schema: None,
-                pattern: None,
-                delivery: self.params.delivery,
-                timeout: self.params.timeout,
-            },
+        let packet = Packet {
+            prompt: vec![Message::new(Speaker::User, prompt)],
+            ..Packet::default()
+        };
+        Ask::Model(Box::new(ModelAsk {
+            output_tokens_max: self.params.output_tokens_max,
             output_tokens_min: self.params.output_tokens_min,
+            delivery: self.params.delivery,
+            timeout: self.params.timeout,
             on_outage: if self.params.waits_out_outages {
                 OnOutage::Wait
             } else {
                 OnOutage::Fail
             },
-        })
+            ..ModelAsk::new(view.model, packet)
+        }))
     }
 
     fn spawn(child: &Child, view: &View<'_>) -> Ask {
@@ -278,7 +277,7 @@ impl Drill {
         self.refused.push(reason.to_string());
         match reason {
             // What is refused for good is not asked for again, and nothing more can be had.
-            Refusal::Closing { .. } | Refusal::Window { .. } | Refusal::Stopping => {
+            Refusal::Closing { .. } | Refusal::TokenBudget { .. } | Refusal::Stopping => {
                 self.round = self.params.rounds;
             }
             Refusal::Budget { dimension } => match dimension {

@@ -8,8 +8,8 @@ use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::ledger::Accounts;
 use crate::model::Measured;
-use crate::pending::{Pending, Try};
-use crate::program::{Input, ModelAsk, OnOutage};
+use crate::pending::{PackedCall, Pending, Try};
+use crate::program::{Input, OnOutage};
 use crate::retry;
 use crate::stop::ErrorClass;
 use crate::unit::Timestamp;
@@ -41,6 +41,9 @@ impl<L: Accounts> Episode<L> {
                 self.settle_call(id, outcome, &measured, reserved, out);
                 match outcome {
                     CallOutcome::Replied(reply) => {
+                        if let Some(outer) = self.governor.scales.errands.remove(&id) {
+                            return self.governor.on_shortened(outer, Some(&reply.text), out);
+                        }
                         self.failures = None;
                         self.tell(Input::Reply { ask: id, reply }, at, out);
                     }
@@ -55,7 +58,9 @@ impl<L: Accounts> Episode<L> {
                 measured, reserved, ..
             }) => {
                 self.settle_call(id, outcome, &measured, reserved, out);
+                let is_errand = self.governor.scales.errands.remove(&id).is_some();
                 match outcome {
+                    _ if is_errand => {}
                     CallOutcome::Replied(reply) => {
                         self.tell(Input::Reply { ask: id, reply }, at, out);
                     }
@@ -92,7 +97,7 @@ impl<L: Accounts> Episode<L> {
     fn on_failed(
         &mut self,
         id: AskId,
-        (ask, measured, attempt): (ModelAsk, Measured, Try),
+        (ask, measured, attempt): (PackedCall, Measured, Try),
         failure: &ModelFailure,
         jitter: u16,
         at: Timestamp,
@@ -105,6 +110,8 @@ impl<L: Accounts> Episode<L> {
             let not_before = Some(at.plus(pause));
             self.governor
                 .hold_call(id, ask, measured, attempt.again(), not_before);
+        } else if let Some(outer) = self.governor.scales.errands.remove(&id) {
+            self.governor.on_shortened(outer, None, out);
         } else if failure.kind.is_outage() && ask.on_outage == OnOutage::Wait {
             out.push(Command::Await {
                 awaited: Awaited::Repair {

@@ -26,6 +26,7 @@ impl<L: Accounts> Episode<L> {
             | StopReason::RepeatedFailure { .. }
             | StopReason::Failure { .. }
             | StopReason::PolicyDeny { .. }
+            | StopReason::TokenBudget { .. }
             | StopReason::KillSwitch { .. }
             | StopReason::Cancelled => Status::Failed,
         };

@@ -15,11 +15,12 @@ use crate::effect::{EffectState, KillScope};
 use crate::event::{CallOutcome, Event, EventKind, Signal, Started};
 use crate::failure::{Billing, ModelFailure};
 use crate::governor::Governor;
+use crate::hash::fnv1a;
 use crate::id::{AskId, EpisodeId, Seq};
 use crate::ledger::{Accounts, Ledger, closing};
 use crate::model::{Measured, Reply};
 use crate::outcome::{BudgetUse, EpisodeResult, Status, Verdict};
-use crate::pending::{Pending, Try};
+use crate::pending::Pending;
 use crate::program::{Ask, Input, Program, Programs, View};
 use crate::recursion::Class;
 use crate::stop::{ErrorClass, Refusal, StopReason};
@@ -166,14 +167,18 @@ impl<L: Accounts> Episode<L> {
                 self.governor.clock.pause(true);
                 self.released = true;
             }
-            EventKind::Measured { ask, measured } => {
-                if let Some(Pending::Measuring(model)) = self.governor.pending.get(ask) {
-                    let model = model.clone();
-                    self.governor
-                        .hold_call(*ask, model, *measured, Try::FIRST, None);
-                    self.governor.pump(out);
-                }
+            EventKind::TokenBudgetOverrun { .. } => {
+                self.governor
+                    .reported(|report| matches!(report, Command::ReportShortening { .. }));
             }
+            EventKind::Measured {
+                ask,
+                measured,
+                weights,
+                round,
+            } => self
+                .governor
+                .on_measured(*ask, *measured, weights, *round, out),
             EventKind::ModelDelta { ask, attempt, text } => {
                 if self.is_on_the_wire(*ask, *attempt) {
                     let (ask, attempt) = (*ask, *attempt);
@@ -193,7 +198,15 @@ impl<L: Accounts> Episode<L> {
             EventKind::ChildFinished { child, result, .. } => {
                 self.on_child(child, result, at, out);
             }
-            EventKind::Summarised { ask, text } | EventKind::CellFinished { ask, output: text } => {
+            EventKind::Summarised { ask, text, round }
+                if matches!(self.governor.pending.get(ask), Some(Pending::Packing(_))) =>
+            {
+                if self.governor.awaits_summary(*ask, *round) {
+                    self.governor.on_shortened(*ask, Some(text), out);
+                }
+            }
+            EventKind::Summarised { ask, text, .. }
+            | EventKind::CellFinished { ask, output: text } => {
                 if let Some(Pending::Host(_)) = self.governor.pending.get(ask) {
                     self.governor.pending.remove(ask);
                     self.tell(Input::Host { ask: *ask, text }, at, out);
@@ -278,7 +291,8 @@ impl<L: Accounts> Episode<L> {
             self.governor.unverified = None;
         }
         let answer = result.answer.as_ref().filter(|answer| !answer.is_blank());
-        let is_new = answer.is_some_and(|answer| self.answers_seen.insert(fnv1a(answer.as_str())));
+        let is_new =
+            answer.is_some_and(|answer| self.answers_seen.insert(fnv1a(answer.as_str().trim())));
         self.children_without_delta = if is_new {
             0
         } else {
@@ -336,7 +350,7 @@ impl<L: Accounts> Episode<L> {
             Some(
                 Pending::Refusing(_)
                     | Pending::Host(_)
-                    | Pending::Measuring(_)
+                    | Pending::Packing(_)
                     | Pending::Effect {
                         state: EffectState::Preflight,
                         ..
@@ -346,7 +360,13 @@ impl<L: Accounts> Episode<L> {
         if !is_open {
             return;
         }
+        if self.governor.is_shortening(id) {
+            return self.governor.on_shortened(id, None, out);
+        }
         self.governor.withdraw(id);
+        if let Some(outer) = self.governor.scales.errands.remove(&id) {
+            return self.governor.on_shortened(outer, None, out);
+        }
         let asked = self.governor.next_ask;
         self.tell(Input::Refused { ask: id, reason }, at, out);
         // Refusals come back at once, so a program that asks on and on would never let go.
@@ -397,13 +417,4 @@ pub fn billed(outcome: &CallOutcome, measured: &Measured, reserved: Amounts) -> 
         money: measured.price.of(usage.input_tokens, usage.output_tokens),
         ..Amounts::ZERO
     }
-}
-
-/// FNV-1a over the bytes: tells apart what children said, the same on every version and machine.
-fn fnv1a(text: &str) -> u64 {
-    text.trim()
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-        })
 }

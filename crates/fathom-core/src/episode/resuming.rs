@@ -76,6 +76,9 @@ impl<L: Accounts> Episode<L> {
         }
         // What was given up stays given up, and its program hears the end of it.
         for ask in given_up {
+            if self.governor.scales.errands.remove(&ask).is_some() {
+                continue;
+            }
             let failure = &ModelFailure::sent(FailureKind::Cancelled, "given up before a restart");
             self.tell(Input::Failed { ask, failure }, at, out);
         }

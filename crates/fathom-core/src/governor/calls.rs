@@ -6,8 +6,8 @@ use crate::command::Command;
 use crate::id::AskId;
 use crate::ledger::{Accounts, closing, crossed};
 use crate::model::Measured;
-use crate::pending::{Pending, Try};
-use crate::program::ModelAsk;
+use crate::packet::{Field, Meta};
+use crate::pending::{PackedCall, Pending, Try};
 use crate::stop::Refusal;
 use crate::unit::Timestamp;
 
@@ -15,16 +15,17 @@ impl<L: Accounts> Governor<L> {
     pub(super) fn admit_call(
         &mut self,
         id: AskId,
-        mut ask: ModelAsk,
+        mut ask: PackedCall,
         measured: Measured,
         attempt: Try,
         not_before: Option<Timestamp>,
         out: &mut Vec<Command>,
     ) -> Admission {
         let Some(cap) = fitting_window(&ask, &measured) else {
-            return Admission::Refused(Refusal::Window {
-                input_tokens: measured.input_tokens,
-                window_tokens: measured.window_tokens.unwrap_or_default(),
+            return Admission::Refused(Refusal::TokenBudget {
+                field: Field::Prompt,
+                tokens: measured.input_tokens,
+                limit: measured.window_tokens.unwrap_or_default(),
             });
         };
         let already_closing = closing(&self.ledger);
@@ -72,6 +73,10 @@ impl<L: Accounts> Governor<L> {
             attempt: attempt.number,
             model: ask.model,
             request: ask.request.clone(),
+            packet: Meta {
+                retries: (attempt.number > 1).then(|| attempt.number - 1),
+                ..ask.meta.clone()
+            },
             reserved: need,
             drawn: draw.drawn,
             not_before,
@@ -90,7 +95,7 @@ impl<L: Accounts> Governor<L> {
 }
 
 /// The output cap that the model's window leaves, unless that is below the least of use.
-fn fitting_window(ask: &ModelAsk, measured: &Measured) -> Option<u32> {
+fn fitting_window(ask: &PackedCall, measured: &Measured) -> Option<u32> {
     let wanted = ask.request.output_tokens_max;
     let Some(window) = measured.window_tokens else {
         return Some(wanted);
@@ -101,7 +106,7 @@ fn fitting_window(ask: &ModelAsk, measured: &Measured) -> Option<u32> {
 }
 
 /// The output cap below which a call is of no use; one that may say nothing never is.
-fn least_cap(ask: &ModelAsk) -> u32 {
+fn least_cap(ask: &PackedCall) -> u32 {
     ask.output_tokens_min.max(1)
 }
 

@@ -2,6 +2,13 @@
 //! refuses it. Nothing reaches the host but through here.
 
 mod calls;
+mod errand;
+mod packed;
+mod packing;
+mod scales;
+
+pub(crate) use packing::Packing;
+pub(crate) use scales::Scales;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +22,8 @@ use crate::id::{AskId, EpisodeId};
 use crate::ledger::{Accounts, closing, share};
 use crate::model::{Measured, ModelRole};
 use crate::outcome::{NextAction, TaskPacket};
-use crate::pending::{Pending, Try};
-use crate::program::{Ask, ModelAsk};
+use crate::pending::{PackedCall, Pending, Try};
+use crate::program::Ask;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 use crate::stopwatch::Stopwatch;
@@ -48,6 +55,8 @@ pub(crate) struct Governor<L> {
     pub(crate) escalated: Vec<NextAction>,
     /// The one call that was let through past the closing mark.
     closing_call: Option<AskId>,
+    /// What is known of the texts that packets are made of.
+    pub(crate) scales: Scales,
     /// Overruns and forfeits on their way into the journal. An episode is not over before they are there.
     pub(crate) unsaid: Vec<Command>,
 }
@@ -72,6 +81,7 @@ impl<L: Accounts> Governor<L> {
             killed: Vec::new(),
             escalated: Vec::new(),
             closing_call: None,
+            scales: Scales::default(),
             unsaid: Vec::new(),
         }
     }
@@ -99,11 +109,7 @@ impl<L: Accounts> Governor<L> {
             let id = self.next_ask;
             self.next_ask = id.next();
             match ask {
-                Ask::Model(ask) => {
-                    out.push(measure(id, &ask));
-                    self.pending.insert(id, Pending::Measuring(ask));
-                    self.queue.insert(id);
-                }
+                Ask::Model(ask) => self.pack(id, *ask, out),
                 Ask::Spawn(request) => {
                     self.pending
                         .insert(id, Pending::HeldChild { request, siblings });
@@ -119,8 +125,10 @@ impl<L: Accounts> Governor<L> {
                     id,
                     Command::Summarise {
                         ask: id,
+                        model: self.started.model,
                         text,
                         tokens_max,
+                        round: 0,
                     },
                     out,
                 ),
@@ -192,7 +200,7 @@ impl<L: Accounts> Governor<L> {
                 let request = request.clone();
                 self.admit_effect(id, request, out)
             }
-            Some(Pending::Measuring(_)) => Admission::Held,
+            Some(Pending::Packing(_)) => Admission::Held,
             _ => Admission::Admitted,
         }
     }
@@ -266,6 +274,7 @@ impl<L: Accounts> Governor<L> {
             depth,
             model: ModelRole::Sub,
             models: self.started.models.clone(),
+            frame: self.started.frame.clone(),
             origin: Origin::Spawned {
                 child_type: request.child_type.clone(),
                 class: request.class,
@@ -363,7 +372,7 @@ impl<L: Accounts> Governor<L> {
     pub(crate) fn hold_call(
         &mut self,
         id: AskId,
-        ask: ModelAsk,
+        ask: PackedCall,
         measured: Measured,
         attempt: Try,
         not_before: Option<Timestamp>,
@@ -407,7 +416,14 @@ impl<L: Accounts> Governor<L> {
                 });
                 self.pending.insert(id, given_up);
             }
-            Some(Pending::Measuring(_) | Pending::HeldCall { .. } | Pending::Stalled { .. }) => {
+            Some(Pending::Packing(packing)) => {
+                let errand = packing.errand();
+                self.withdraw(id);
+                if let Some(errand) = errand {
+                    self.cancel(errand, out);
+                }
+            }
+            Some(Pending::HeldCall { .. } | Pending::Stalled { .. }) => {
                 self.withdraw(id);
             }
             _ => {}
@@ -434,7 +450,7 @@ impl<L: Accounts> Governor<L> {
                 }
                 out
             }
-            Pending::Measuring(_)
+            Pending::Packing(_)
             | Pending::HeldCall { .. }
             | Pending::Stalled { .. }
             | Pending::HeldChild { .. }
@@ -446,7 +462,7 @@ impl<L: Accounts> Governor<L> {
     pub(crate) fn outstanding(&self, out: &mut Vec<Command>) {
         for (&id, pending) in &self.pending {
             match pending {
-                Pending::Measuring(ask) => out.push(measure(id, ask)),
+                Pending::Packing(packing) => out.extend(packing.outstanding(id)),
                 Pending::Child { child, started, .. } => out.push(Command::Spawn {
                     ask: id,
                     child: child.clone(),
@@ -480,13 +496,5 @@ impl<L: Accounts> Governor<L> {
                 | Pending::HeldChild { .. } => {}
             }
         }
-    }
-}
-
-fn measure(id: AskId, ask: &ModelAsk) -> Command {
-    Command::Measure {
-        ask: id,
-        model: ask.model,
-        request: ask.request.clone(),
     }
 }

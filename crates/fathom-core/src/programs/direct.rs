@@ -8,10 +8,11 @@ use crate::contract::{Contract, RecursionPolicy, Role};
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
-use crate::model::{Delivery, Ending, Message, Reply, Request, Speaker};
+use crate::model::{Delivery, Ending, Message, Reply, Speaker};
 use crate::outcome::{
     Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip,
 };
+use crate::packet::Packet;
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
 use crate::recursion::{Class, SpawnRequest, Trigger};
 use crate::stop::{ErrorClass, Refusal, StopReason};
@@ -158,36 +159,33 @@ impl Direct {
         self.awaited = view.next_ask;
         self.speaking = (0, String::new());
         self.calls += 1;
-        let mut messages = Vec::new();
-        if !self.params.system.is_empty() {
-            messages.push(Message::new(Speaker::System, self.params.system.as_str()));
-        }
-        messages.push(Message::new(Speaker::User, self.prompt()));
-        messages.extend(self.more.iter().cloned());
+        let mut prompt = vec![Message::new(Speaker::User, self.prompt())];
+        prompt.extend(self.more.iter().cloned());
+        let packet = Packet {
+            standing: Text::from(self.params.system.as_str()),
+            prompt,
+            ..Packet::default()
+        };
         let schema = self.params.schema.as_ref();
-        vec![Ask::Model(ModelAsk {
-            model: view.model,
-            request: Request {
-                messages,
-                output_tokens_max: self.params.output_tokens_max,
-                temperature_milli: self.params.temperature_milli,
-                schema: schema.map(|schema| Text::new(schema.to_string())),
-                pattern: None,
-                delivery: if self.params.stream {
-                    Delivery::Streamed
-                } else {
-                    Delivery::Whole
-                },
-                timeout: self.params.timeout,
-            },
+        vec![Ask::Model(Box::new(ModelAsk {
+            output_tokens_max: self.params.output_tokens_max,
             output_tokens_min: self.params.output_tokens_min,
+            temperature_milli: self.params.temperature_milli,
+            schema: schema.map(|schema| Text::new(schema.to_string())),
+            delivery: if self.params.stream {
+                Delivery::Streamed
+            } else {
+                Delivery::Whole
+            },
+            timeout: self.params.timeout,
             // Nobody can mend a child's outage without its parent noticing; the root can wait for a person.
             on_outage: if view.depth == 0 {
                 OnOutage::Wait
             } else {
                 OnOutage::Fail
             },
-        })]
+            ..ModelAsk::new(view.model, packet)
+        }))]
     }
 
     fn prompt(&self) -> String {
@@ -330,7 +328,7 @@ impl Direct {
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
         let status = match reason {
-            Refusal::Window { .. } => Status::Failed,
+            Refusal::TokenBudget { .. } => Status::Failed,
             _ => Status::NeedsReview,
         };
         self.finish(status, reason.as_stop(), &reason.to_string())

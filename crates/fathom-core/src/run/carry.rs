@@ -29,12 +29,16 @@ impl<L: Accounts> Run<L> {
                 ask,
                 model,
                 request,
+                weigh,
+                round,
             } => {
                 steps.push(Step::Measure {
                     episode,
                     ask,
                     model,
                     request,
+                    weigh,
+                    round,
                 });
                 return;
             }
@@ -163,6 +167,24 @@ impl<L: Accounts> Run<L> {
                     dimension,
                     reserved,
                     used,
+                };
+                queue.push_back((id, kind));
+            }
+            Command::ReportShortening {
+                ask,
+                field,
+                by,
+                limit,
+                before,
+                after,
+            } => {
+                let kind = EventKind::TokenBudgetOverrun {
+                    ask,
+                    field,
+                    by,
+                    limit,
+                    before,
+                    after,
                 };
                 queue.push_back((id, kind));
             }

@@ -69,7 +69,7 @@ impl Books {
     fn on_event(&mut self, event: &EventKind) {
         match event {
             EventKind::Started(started) => self.limit = audited(started.budget.amounts),
-            EventKind::Measured { ask, measured } => {
+            EventKind::Measured { ask, measured, .. } => {
                 self.measured.insert(*ask, *measured);
             }
             EventKind::ModelReplied {

@@ -7,7 +7,7 @@ use fathom_core::episode::Episode;
 use fathom_core::event::{CallOutcome, Departure, EventKind, Signal, Started};
 use fathom_core::failure::ModelFailure;
 use fathom_core::id::{AskId, EpisodeId, Epoch};
-use fathom_core::model::{Ending, Measured, Reply, Request};
+use fathom_core::model::{Ending, Reply, Request};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::program::Programs;
 use fathom_core::run::Run;
@@ -101,24 +101,25 @@ impl Desk {
                         episode,
                         ask,
                         request,
+                        weigh,
+                        round,
                         ..
-                    } => measured.push((episode, ask, self.measure(&request))),
+                    } => {
+                        let window = self.window_tokens;
+                        let kind = fixture::measured(ask, &request, &weigh, round, window);
+                        measured.push((episode, kind));
+                    }
                     step => self.steps.push(step),
                 }
             }
             if measured.is_empty() {
                 return;
             }
-            for (episode, ask, measured) in measured {
+            for (episode, kind) in measured {
                 self.waiting = None;
-                let kind = EventKind::Measured { ask, measured };
                 fresh.extend(self.run.deliver(&mut self.log, self.now, episode, kind));
             }
         }
-    }
-
-    pub(crate) fn measure(&self, request: &Request) -> Measured {
-        fixture::measure(request, self.window_tokens)
     }
 
     pub(crate) fn deliver(&mut self, episode: &EpisodeId, kind: EventKind) {

@@ -3,14 +3,16 @@
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role};
 use fathom_core::effect::{EffectRequest, Target};
-use fathom_core::event::{Origin, ProgramSpec, Started};
+use fathom_core::event::{EventKind, Origin, ProgramSpec, Started};
 use fathom_core::failure::{Billing, FailureKind, ModelFailure};
+use fathom_core::id::AskId;
 use fathom_core::model::{
     Delivery, Ending, Exactness, Measured, Message, ModelRole, ModelSpec, Models, Price, Reply,
     Request, Speaker, Usage, UsageSource,
 };
 use fathom_core::outcome::{Status, Summary, Verdict};
-use fathom_core::program::{Ask, ModelAsk, OnOutage};
+use fathom_core::packet::{Frame, Packet};
+use fathom_core::program::{Ask, ModelAsk};
 use fathom_core::recursion::{Class, SpawnRequest, Trigger};
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
@@ -89,10 +91,11 @@ pub(crate) fn root(amounts: Amounts) -> Started {
         budget: budget(amounts),
         depth: 0,
         model: ModelRole::Main,
-        models: Models {
-            main: ModelSpec::named("script/main"),
-            sub: ModelSpec::named("script/sub"),
-        },
+        models: Models::new(
+            ModelSpec::named("script/main"),
+            ModelSpec::named("script/sub"),
+        ),
+        frame: Frame::default(),
         origin: Origin::Asked,
     }
 }
@@ -100,23 +103,30 @@ pub(crate) fn root(amounts: Amounts) -> Started {
 /// A call whose prompt has `input` tokens and whose reply has at most `output`.
 pub(crate) fn model_ask(input: usize, output: u32) -> ModelAsk {
     ModelAsk {
-        model: ModelRole::Main,
-        request: Request {
-            messages: vec![Message::new(Speaker::User, "x".repeat(input))],
-            output_tokens_max: output,
-            temperature_milli: None,
-            schema: None,
-            pattern: None,
-            delivery: Delivery::Streamed,
-            timeout: Millis(60_000),
-        },
+        output_tokens_max: output,
         output_tokens_min: 1,
-        on_outage: OnOutage::Fail,
+        ..ModelAsk::new(
+            ModelRole::Main,
+            Packet::plain(vec![Message::new(Speaker::User, "x".repeat(input))]),
+        )
+    }
+}
+
+/// A request that says `prompt`.
+pub(crate) fn request(prompt: &str) -> Request {
+    Request {
+        messages: vec![Message::new(Speaker::User, prompt)],
+        output_tokens_max: 1,
+        temperature_milli: None,
+        schema: None,
+        pattern: None,
+        delivery: Delivery::Streamed,
+        timeout: Millis(60_000),
     }
 }
 
 pub(crate) fn call(input: usize, output: u32) -> Ask {
-    Ask::Model(model_ask(input, output))
+    Ask::Model(Box::new(model_ask(input, output)))
 }
 
 /// A request for a child that runs the script `name`.
@@ -188,6 +198,22 @@ pub(crate) fn measure(request: &Request, window_tokens: Option<u64>) -> Measured
         exactness: Exactness::Exact,
         window_tokens,
         price: PRICE,
+    }
+}
+
+/// What a host that counts bytes says.
+pub(crate) fn measured(
+    ask: AskId,
+    request: &Request,
+    weigh: &[Text],
+    round: u16,
+    window_tokens: Option<u64>,
+) -> EventKind {
+    EventKind::Measured {
+        ask,
+        measured: measure(request, window_tokens),
+        weights: weigh.iter().map(|t| t.as_str().len() as u64).collect(),
+        round,
     }
 }
 

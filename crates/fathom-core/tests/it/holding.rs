@@ -7,6 +7,7 @@ use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::ledger::Accounts;
 use fathom_core::model::Reply;
+use fathom_core::packet::Field;
 use fathom_core::program::Ask;
 use fathom_core::step::Step;
 use fathom_core::stop::Refusal;
@@ -74,8 +75,7 @@ fn e06_asks_are_served_in_the_order_of_asking_whatever_is_measured_first() {
     let mut out = Vec::new();
     for (ask, request) in requests {
         assert!(out.is_empty(), "nothing overtakes the first ask");
-        let measured = desk.measure(&request);
-        let kind = EventKind::Measured { ask, measured };
+        let kind = fixture::measured(ask, &request, &[], 0, None);
         out = desk
             .run
             .deliver(&mut desk.log, desk.now, EpisodeId::root(), kind);
@@ -113,7 +113,7 @@ fn e06_a_call_is_refused_rather_than_shrunk_below_its_use() {
     for (least, fits) in [(50, true), (51, false)] {
         let mut ask = model_ask(50, 300);
         ask.output_tokens_min = least;
-        let scripts = Scripts::root(vec![vec![Ask::Model(ask)]]);
+        let scripts = Scripts::root(vec![vec![Ask::Model(Box::new(ask))]]);
         let heard = scripts.clone();
         let desk = Desk::open(scripts, root(tokens(100)));
         assert_eq!(desk.calls_out() == 1, fits);
@@ -138,7 +138,7 @@ fn e06_money_shrinks_a_call_as_tokens_do() {
 fn e06_a_call_is_never_shrunk_to_nothing() {
     let mut ask = model_ask(50, 300);
     ask.output_tokens_min = 0;
-    let scripts = Scripts::root(vec![vec![Ask::Model(ask)]]);
+    let scripts = Scripts::root(vec![vec![Ask::Model(Box::new(ask))]]);
     let heard = scripts.clone();
     let desk = Desk::open(scripts, root(tokens(50)));
     assert_eq!(desk.calls_out(), 0);
@@ -299,9 +299,10 @@ fn r05_a_request_larger_than_the_window_is_refused_with_its_size() {
     let mut desk = Desk::new(scripts);
     desk.window_tokens = Some(100);
     desk.start(root(AMPLE));
-    let refusal = Refusal::Window {
-        input_tokens: 100,
-        window_tokens: 100,
+    let refusal = Refusal::TokenBudget {
+        field: Field::Prompt,
+        tokens: 100,
+        limit: 99,
     };
     assert_eq!(heard.refusals("root"), [refusal]);
     assert_eq!(desk.calls_out(), 0);

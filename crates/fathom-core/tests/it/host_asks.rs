@@ -52,7 +52,14 @@ fn answers_of_the_host_reach_the_program() {
     assert_eq!(asked(&desk), [AskId(0), AskId(1)]);
     let root = EpisodeId::root();
     let (ask, text) = (AskId(0), "short".into());
-    desk.deliver(&root, EventKind::Summarised { ask, text });
+    desk.deliver(
+        &root,
+        EventKind::Summarised {
+            ask,
+            text,
+            round: 0,
+        },
+    );
     let (ask, output) = (AskId(1), "1".into());
     desk.deliver(&root, EventKind::CellFinished { ask, output });
     assert_eq!(

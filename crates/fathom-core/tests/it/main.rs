@@ -31,6 +31,10 @@ mod kill;
 #[cfg(test)]
 mod leases;
 #[cfg(test)]
+mod packets;
+#[cfg(test)]
+mod packing;
+#[cfg(test)]
 mod permission;
 #[cfg(test)]
 mod recursion;

@@ -223,7 +223,7 @@ fn a_reply_to_a_former_attempt_changes_nothing() {
 fn patient() -> Ask {
     let mut ask = model_ask(5, 5);
     ask.on_outage = OnOutage::Wait;
-    Ask::Model(ask)
+    Ask::Model(Box::new(ask))
 }
 
 #[test]

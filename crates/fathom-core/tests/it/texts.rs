@@ -13,12 +13,13 @@ use fathom_core::model::{Message, ModelRole, Request, Speaker};
 use fathom_core::outcome::{
     BudgetUse, Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, TaskPacket,
 };
+use fathom_core::packet::{Field, Frame, Meta, PacketId};
 use fathom_core::recursion::{Class, SpawnRequest, Trigger};
-use fathom_core::stop::{Refusal, StopReason};
+use fathom_core::stop::{Refusal, Shortener, StopReason};
 use fathom_core::text::{Text, Texts};
 use fathom_core::unit::{Millis, Timestamp};
 
-use crate::fixture::{self, AMPLE, model_ask, root, spawn_request};
+use crate::fixture::{self, AMPLE, root, spawn_request};
 
 /// Stands in every text and nowhere else.
 const CANARY: &str = "canary";
@@ -31,6 +32,12 @@ fn started() -> Box<Started> {
     let mut started = root(AMPLE);
     started.goal = canary();
     started.program.params = canary();
+    started.frame = Frame {
+        identity: canary(),
+        persona: canary(),
+        instructions: [("verification".to_owned(), canary())].into(),
+        ..Frame::default()
+    };
     started.origin = Origin::Spawned {
         child_type: "helper".into(),
         class: Class::Work,
@@ -43,13 +50,27 @@ fn started() -> Box<Started> {
 }
 
 fn request() -> Request {
-    let mut request = model_ask(1, 1).request;
-    request.messages = vec![
-        Message::new(Speaker::System, CANARY),
-        Message::new(Speaker::User, CANARY),
-    ];
-    request.schema = Some(canary());
-    request
+    Request {
+        messages: vec![
+            Message::new(Speaker::System, CANARY),
+            Message::new(Speaker::User, CANARY),
+        ],
+        schema: Some(canary()),
+        pattern: Some(canary()),
+        ..fixture::request("")
+    }
+}
+
+fn meta() -> Meta {
+    Meta {
+        id: PacketId::of(&EpisodeId::root(), AskId(1)),
+        parent: None,
+        at: Timestamp(1),
+        confidence_milli: None,
+        risk: None,
+        retries: None,
+        items: Vec::new(),
+    }
 }
 
 fn failure() -> ModelFailure {
@@ -131,10 +152,13 @@ fn events() -> Vec<EventKind> {
         EventKind::Measured {
             ask,
             measured: fixture::measure(&request(), None),
+            weights: vec![1],
+            round: 0,
         },
         EventKind::Summarised {
             ask,
             text: canary(),
+            round: 0,
         },
         EventKind::ModelDelta {
             ask,
@@ -175,11 +199,30 @@ fn events() -> Vec<EventKind> {
             reserved: 1,
             used: 2,
         },
+        EventKind::TokenBudgetOverrun {
+            ask,
+            field: Field::Persona,
+            by: Shortener::Local,
+            limit: 1,
+            before: 9,
+            after: None,
+        },
         EventKind::Forfeited { amounts: AMPLE },
         EventKind::Tick,
     ];
     events.extend(outcomes().map(|outcome| EventKind::EffectSettled { ask, outcome }));
     events
+}
+
+fn shortening(ask: AskId) -> Command {
+    Command::ReportShortening {
+        ask,
+        field: Field::Persona,
+        by: Shortener::Lite,
+        limit: 1,
+        before: 9,
+        after: Some(1),
+    }
 }
 
 /// One of each command.
@@ -191,18 +234,24 @@ fn commands() -> Vec<Command> {
             ask,
             model: ModelRole::Main,
             request: request(),
+            weigh: vec![canary()],
+            round: 0,
         },
         Command::Summarise {
             ask,
+            model: ModelRole::Main,
             text: canary(),
             tokens_max: 9,
+            round: 0,
         },
         Command::Lease { upto: AMPLE },
+        shortening(ask),
         Command::CallModel {
             ask,
             attempt: 1,
             model: ModelRole::Sub,
             request: request(),
+            packet: meta(),
             reserved: AMPLE,
             drawn: AMPLE,
             not_before: Some(Timestamp(1)),
@@ -323,7 +372,7 @@ fn x02_the_list_of_events_and_commands_is_whole() {
     let mut names: Vec<&str> = events().iter().map(EventKind::name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 17);
+    assert_eq!(names.len(), 18);
     for kind in events() {
         let json = serde_json::to_value(&kind).unwrap();
         assert_eq!(json["event"], kind.name());
@@ -334,7 +383,7 @@ fn x02_the_list_of_events_and_commands_is_whole() {
         .collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 19);
+    assert_eq!(names.len(), 20);
 }
 
 #[test]

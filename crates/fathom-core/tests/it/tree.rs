@@ -129,7 +129,7 @@ impl Grower {
             } => {
                 let mut ask = fixture::model_ask(*input, *output);
                 ask.on_outage = *on_outage;
-                Ask::Model(ask)
+                Ask::Model(Box::new(ask))
             }
             Want::Effect => {
                 self.effects += 1;

@@ -45,7 +45,7 @@ impl Dice {
 
 /// Something the host was asked to do and has not answered yet.
 enum Work {
-    Measure(EpisodeId, AskId, Request),
+    Measure(EpisodeId, EventKind),
     Call(Wire, Request),
     /// A call that was given up.
     Cancel(Wire),
@@ -319,8 +319,13 @@ impl Weather {
                     episode,
                     ask,
                     request,
+                    weigh,
+                    round,
                     ..
-                } => self.work.push(Work::Measure(episode, ask, request)),
+                } => {
+                    let kind = fixture::measured(ask, &request, &weigh, round, None);
+                    self.work.push(Work::Measure(episode, kind));
+                }
                 Step::Call {
                     episode,
                     ask,
@@ -382,9 +387,8 @@ impl Weather {
 
     fn answer(&mut self, work: Work) {
         match work {
-            Work::Measure(episode, ask, request) => {
-                let measured = measured(&request);
-                self.deliver(episode, EventKind::Measured { ask, measured });
+            Work::Measure(episode, kind) => {
+                self.deliver(episode, kind);
             }
             Work::Call(wire, request) => {
                 let outcome = self.outcome(&request);
@@ -396,7 +400,7 @@ impl Weather {
                     Some(_) => ModelFailure::sent(kind, words),
                     None => ModelFailure::unsent(kind, words),
                 };
-                let request = fixture::model_ask(0, 0).request;
+                let request = fixture::request("");
                 self.replied(wire, &measured(&request), CallOutcome::Failed(failure));
             }
             Work::Decide(episode, ask) => {

@@ -10,6 +10,7 @@ use fathom_core::event::ProgramSpec;
 use fathom_core::id::RunId;
 use fathom_core::model::{ModelSpec, Models};
 use fathom_core::outcome::EpisodeResult;
+use fathom_core::packet::Frame;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::effects::{Answer, EffectPort};
@@ -33,10 +34,7 @@ pub(crate) fn models(server: &ModelServer) -> Models {
         base_url: Some(server.openai_url()),
         ..ModelSpec::named("openai/test")
     };
-    Models {
-        main: spec.clone(),
-        sub: spec,
-    }
+    Models::new(spec.clone(), spec)
 }
 
 pub(crate) fn new_run(program: ProgramSpec, models: Models) -> NewRun {
@@ -46,6 +44,7 @@ pub(crate) fn new_run(program: ProgramSpec, models: Models) -> NewRun {
         contract: Contract::default(),
         budget: BUDGET,
         models,
+        frame: Frame::default(),
     }
 }
 

@@ -275,6 +275,10 @@ impl Model for Scripted {
         self.counter.measure(request, &self.facts, 0)
     }
 
+    fn count(&self, text: &str) -> u64 {
+        self.counter.count(text).0
+    }
+
     fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
         Box::pin(async move {
             let started = clock::now();

@@ -92,3 +92,37 @@ proptest! {
         agree(&text);
     }
 }
+
+/// What people and programs write, in pieces.
+const PIECES: [&str; 16] = [
+    "fn main() { let x = &mut y[0..4]; }",
+    "def f(x):\n\treturn x ** 2  # squared\n",
+    "SELECT * FROM t WHERE a <> 'b';",
+    "It's they'll DON'T",
+    "😀👩‍👩‍👧‍👦",
+    "🇩🇪 ❤️‍🔥",
+    "ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ",
+    "你好，世界。",
+    "日本語のテキスト",
+    "العربية ١٢٣",
+    "0123456789",
+    "3.14159e-10",
+    "    ",
+    " \t \r\n\n",
+    "e\u{301}\u{323} ½ Ⅷ",
+    "https://example.org/a?b=%20#c",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn g03_counts_agree_on_mixed_texts(
+        pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 1..8),
+        cut in 0_usize..6,
+    ) {
+        // Boundaries fall anywhere, not only between pieces.
+        let text: String = pieces.concat().chars().skip(cut).collect();
+        agree(&text);
+    }
+}

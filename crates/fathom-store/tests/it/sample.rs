@@ -18,6 +18,7 @@ use fathom_core::model::{
 use fathom_core::outcome::{
     BudgetUse, Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, TaskPacket,
 };
+use fathom_core::packet::{Frame, Meta, PacketId};
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
@@ -158,10 +159,11 @@ pub(crate) fn started(goal: &str) -> Started {
         },
         depth: 0,
         model: ModelRole::Main,
-        models: Models {
-            main: ModelSpec::named("script/answers.jsonl"),
-            sub: ModelSpec::named("script/answers.jsonl"),
-        },
+        models: Models::new(
+            ModelSpec::named("script/answers.jsonl"),
+            ModelSpec::named("script/answers.jsonl"),
+        ),
+        frame: Frame::default(),
         origin: Origin::Asked,
     }
 }
@@ -187,6 +189,15 @@ pub(crate) fn call_model(words: &str) -> Command {
         attempt: 0,
         model: ModelRole::Main,
         request: request(words),
+        packet: Meta {
+            id: PacketId::of(&EpisodeId::root(), AskId(0)),
+            parent: None,
+            at: Timestamp(0),
+            confidence_milli: None,
+            risk: None,
+            retries: None,
+            items: Vec::new(),
+        },
         reserved: Amounts::ZERO,
         drawn: Amounts::ZERO,
         not_before: None,
@@ -258,29 +269,37 @@ fn reply(words: &str) -> CallOutcome {
     })
 }
 
-/// Events and commands of every kind that carries a text, and some that carry none.
-pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
+fn failure() -> ModelFailure {
+    ModelFailure::sent(FailureKind::Server, "what went wrong")
+}
+
+fn text() -> Text {
+    Text::from("words")
+}
+
+fn every_command() -> Vec<Command> {
     let ask = AskId(1);
-    let failure = || ModelFailure::sent(FailureKind::Server, "what went wrong");
-    let text = || Text::from("words");
-    let started = || Box::new(started("a goal"));
-    let commands = vec![
+    vec![
         Command::Measure {
             ask,
             model: ModelRole::Main,
             request: request("a question"),
+            weigh: vec![text()],
+            round: 0,
         },
         Command::Summarise {
             ask,
+            model: ModelRole::Main,
             text: text(),
             tokens_max: 10,
+            round: 0,
         },
         Command::Lease { upto: Amounts::MAX },
         call_model("a question"),
         Command::Spawn {
             ask,
             child: episode("0.0"),
-            started: started(),
+            started: Box::new(started("a goal")),
         },
         Command::RunCell { ask, code: text() },
         Command::AnswerCell {
@@ -319,7 +338,12 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
         Command::Finish {
             result: Box::new(result("an answer")),
         },
-    ];
+    ]
+}
+
+/// Events and commands of every kind that carries a text, and some that carry none.
+pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
+    let ask = AskId(1);
     let settled = |outcome| EventKind::EffectSettled { ask, outcome };
     let replied = |outcome| EventKind::ModelReplied {
         ask,
@@ -328,9 +352,13 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
         jitter: 7,
     };
     let kinds = vec![
-        EventKind::Started(started()),
+        EventKind::Started(Box::new(started("a goal"))),
         EventKind::Resumed,
-        EventKind::Summarised { ask, text: text() },
+        EventKind::Summarised {
+            ask,
+            text: text(),
+            round: 0,
+        },
         EventKind::ModelDelta {
             ask,
             attempt: 0,
@@ -358,7 +386,7 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
         EventKind::Tick,
     ];
     let mut all: Vec<_> = kinds.into_iter().map(|kind| (kind, Vec::new())).collect();
-    all.push((EventKind::Tick, commands));
+    all.push((EventKind::Tick, every_command()));
     all
 }
 

@@ -43,7 +43,7 @@ pub(super) struct Books {
     pub(super) limit: Amounts,
     pub(super) spent: Amounts,
     pub(super) calls: BTreeMap<AskId, OpenCall>,
-    measured: BTreeMap<AskId, Measured>,
+    measured: BTreeMap<AskId, (u16, Measured)>,
     effects: BTreeMap<AskId, EffectAt>,
     grants: BTreeMap<EpisodeId, Amounts>,
     children_spent: Amounts,
@@ -118,8 +118,17 @@ impl Books {
                 self.limit.episodes = self.limit.episodes.min(policy.max_total_episodes.into());
                 self.spent.episodes = 1;
             }
-            EventKind::Measured { ask, measured } => {
-                self.measured.entry(*ask).or_insert(*measured);
+            EventKind::Measured {
+                ask,
+                measured,
+                round,
+                ..
+            } => {
+                // What counts is the answer to the last question; an earlier one may come again, late.
+                let known = self.measured.entry(*ask).or_insert((*round, *measured));
+                if known.0 < *round {
+                    *known = (*round, *measured);
+                }
             }
             EventKind::ModelReplied {
                 ask,
@@ -161,7 +170,9 @@ impl Books {
             EventKind::Refused { ask, .. } => {
                 self.unsaid_refusals.remove(ask);
             }
-            EventKind::Overrun { .. } | EventKind::Forfeited { .. } => {
+            EventKind::Overrun { .. }
+            | EventKind::TokenBudgetOverrun { .. }
+            | EventKind::Forfeited { .. } => {
                 self.unsaid_reports = self.unsaid_reports.saturating_sub(1);
             }
             EventKind::Released { .. }
@@ -191,7 +202,7 @@ impl Books {
                 Billing::Reported(usage) => Some(usage),
             },
         };
-        let price = self.measured.get(&ask).map(|m| m.price);
+        let price = self.measured.get(&ask).map(|(_, m)| m.price);
         let used = usage.map_or(call.reserved, |usage| Amounts {
             tokens: usage.input_tokens + usage.output_tokens,
             calls: 1,
@@ -302,12 +313,16 @@ impl Books {
             Command::Refuse { ask, .. } => {
                 self.unsaid_refusals.insert(*ask);
             }
-            Command::ReportOverrun { .. } | Command::ReportForfeit { .. }
+            Command::ReportOverrun { .. }
+            | Command::ReportShortening { .. }
+            | Command::ReportForfeit { .. }
                 if self.repeated_reports > 0 =>
             {
                 self.repeated_reports -= 1;
             }
-            Command::ReportOverrun { .. } => self.unsaid_reports += 1,
+            Command::ReportOverrun { .. } | Command::ReportShortening { .. } => {
+                self.unsaid_reports += 1;
+            }
             Command::ReportForfeit { amounts } => {
                 ensure(!self.is_released, Invariant::BooksAgree, || {
                     format!("{amounts:?} are forfeited, and nothing was lost")
@@ -345,7 +360,7 @@ impl Books {
     }
 
     fn call(&mut self, ask: AskId, request: &Request, call: OpenCall) -> Result<(), Violation> {
-        let measured = self.measured.get(&ask);
+        let measured = self.measured.get(&ask).map(|(_, measured)| measured);
         let worst = measured.map_or(Amounts::ZERO, |m| m.worst_case(request.output_tokens_max));
         let reserved = call.reserved;
         ensure(reserved == worst, Invariant::BooksAgree, || {

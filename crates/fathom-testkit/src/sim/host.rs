@@ -16,7 +16,7 @@ use fathom_core::unit::Timestamp;
 use super::agenda::Item;
 use super::bug::Bug;
 use super::platform::{Sender, Sent};
-use super::provider::CallId;
+use super::provider::{CallId, Provider};
 use super::violation::{Invariant, Violation, ensure};
 use super::world::World;
 
@@ -42,6 +42,33 @@ impl<L: Accounts> World<L> {
         Ok(())
     }
 
+    /// What the host says to a summary, a cell or an entry.
+    fn serve(&mut self, ask: AskId, command: Command) -> EventKind {
+        match command {
+            Command::Summarise {
+                text,
+                tokens_max,
+                round,
+                ..
+            } => match self.provider.shorten(&text, tokens_max) {
+                Some(text) => EventKind::Summarised { ask, text, round },
+                None => EventKind::Refused {
+                    ask,
+                    reason: Refusal::Unavailable {
+                        what: "summariser".into(),
+                    },
+                },
+            },
+            Command::RunCell { code, .. } => EventKind::CellFinished { ask, output: code },
+            _ => EventKind::Refused {
+                ask,
+                reason: Refusal::Unavailable {
+                    what: "domain".into(),
+                },
+            },
+        }
+    }
+
     fn carry_out(&mut self, step: Step) -> Result<(), Violation> {
         self.note(|| {
             let mut text = format!("  > {step:?}");
@@ -58,9 +85,15 @@ impl<L: Accounts> World<L> {
                 ask,
                 model,
                 request,
+                weigh,
+                round,
             } => {
-                let measured = self.provider.measure(model, &request);
-                let kind = EventKind::Measured { ask, measured };
+                let kind = EventKind::Measured {
+                    ask,
+                    measured: self.provider.measure(model, &request),
+                    weights: weigh.iter().map(Provider::weigh).collect(),
+                    round,
+                };
                 self.compute(episode, ask, "measure", kind)
             }
             Step::Call {
@@ -114,16 +147,7 @@ impl<L: Accounts> World<L> {
                 ask,
                 command,
             } => {
-                let kind = match command {
-                    Command::Summarise { text, .. } => EventKind::Summarised { ask, text },
-                    Command::RunCell { code, .. } => EventKind::CellFinished { ask, output: code },
-                    _ => EventKind::Refused {
-                        ask,
-                        reason: Refusal::Unavailable {
-                            what: "domain".into(),
-                        },
-                    },
-                };
+                let kind = self.serve(ask, command);
                 self.compute(episode, ask, "host", kind)
             }
             Step::Emit { episode, block } => {

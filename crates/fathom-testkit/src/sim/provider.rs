@@ -62,8 +62,10 @@ impl Provider {
     }
 
     pub(super) fn measure(&self, model: ModelRole, request: &Request) -> Measured {
-        let words = |text: &Text| text.as_str().len() as u64 / 4 + TEMPLATE_TOKENS;
-        let tokens: u64 = request.messages.iter().map(|m| words(&m.text)).sum();
+        let messages = request.messages.iter();
+        let tokens = messages
+            .map(|m| Self::weigh(&m.text) + TEMPLATE_TOKENS)
+            .sum();
         let price = self.manners.price;
         let cheaper = |Nanodollars(price)| Nanodollars(price / 4);
         Measured {
@@ -71,13 +73,27 @@ impl Provider {
             exactness: self.manners.exactness,
             window_tokens: self.manners.window_tokens,
             price: match model {
-                ModelRole::Main => price,
-                ModelRole::Sub => Price {
+                ModelRole::Main | ModelRole::Prime | ModelRole::CodeMind => price,
+                ModelRole::Sub | ModelRole::Lite => Price {
                     input_per_million: cheaper(price.input_per_million),
                     output_per_million: cheaper(price.output_per_million),
                 },
             },
         }
+    }
+
+    /// Tokens of a text by itself.
+    pub(super) fn weigh(text: &Text) -> u64 {
+        text.as_str().len() as u64 / 4
+    }
+
+    /// A shorter text, most of the time.
+    pub(super) fn shorten(&mut self, text: &Text, tokens_max: u32) -> Option<Text> {
+        if self.rng.chance(300) {
+            return None;
+        }
+        let bytes = (tokens_max as usize * 4).min(text.as_str().len());
+        text.as_str().get(..bytes).map(Text::from)
     }
 
     pub(super) fn latency(&mut self) -> u64 {

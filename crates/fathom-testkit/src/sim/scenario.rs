@@ -5,6 +5,7 @@ use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role, Sto
 use fathom_core::effect::{EffectRequest, KillScope, Target};
 use fathom_core::event::{Origin, Started};
 use fathom_core::model::{Delivery, Exactness, ModelRole, ModelSpec, Models, Price};
+use fathom_core::packet::Frame;
 use fathom_core::programs::direct;
 use fathom_core::recursion::{Class, Trigger};
 use fathom_core::text::Text;
@@ -306,11 +307,23 @@ fn started(rng: &mut Rng, is_small: bool) -> Started {
         },
         depth: 0,
         model: ModelRole::Main,
-        models: Models {
-            main: model.clone(),
-            sub: model,
-        },
+        models: Models::new(model.clone(), model),
+        frame: frame(rng),
         origin: Origin::Asked,
+    }
+}
+
+/// Most runs have no frame; some have one that must be shortened, and now and then cannot be.
+fn frame(rng: &mut Rng) -> Frame {
+    if !rng.chance(150) {
+        return Frame::default();
+    }
+    let long = |rng: &mut Rng| "be kind to all ".repeat(rng.pick(&[1, 4, 60])).into();
+    Frame {
+        mtu_tokens: rng.chance(500).then(|| rng.between(300, 3_000)),
+        identity: long(rng),
+        persona: long(rng),
+        ..Frame::default()
     }
 }
 

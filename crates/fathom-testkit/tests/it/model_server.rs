@@ -170,7 +170,7 @@ fn the_process_tells_its_port_follows_its_script_and_logs_before_it_answers() {
     }}});
     let least = server.post(&held);
     assert!(
-        least.contains(r#"{\"confidence\":5,\"vote\":\"NO\"}"#),
+        least.contains(r#"{\"vote\":\"NO\",\"confidence\":5}"#),
         "{least}"
     );
     let log = fs::read_to_string(path("log")).unwrap();

@@ -12,6 +12,7 @@ use fathom_core::id::{AskId, Digest, EpisodeId, Epoch};
 use fathom_core::model::{
     Ending, Exactness, Measured, ModelRole, ModelSpec, Models, Price, Reply, Usage, UsageSource,
 };
+use fathom_core::packet::Frame;
 use fathom_core::run::Run;
 use fathom_core::step::{Appended, Log, Position, Step};
 use fathom_core::text::Text;
@@ -71,10 +72,8 @@ impl Desk {
             },
             depth: 0,
             model: ModelRole::Main,
-            models: Models {
-                main: model.clone(),
-                sub: model,
-            },
+            models: Models::new(model.clone(), model),
+            frame: Frame::default(),
             origin: Origin::Asked,
         };
         let mut desk = Self {
@@ -103,6 +102,8 @@ impl Desk {
                 window_tokens: None,
                 price: Price::default(),
             },
+            weights: Vec::new(),
+            round: 0,
         })
     }
 

@@ -1,0 +1,129 @@
+//! The end of the packing: the request stands, and what is known of it goes into the record.
+
+use super::Governor;
+use super::packing::Packing;
+use crate::command::Command;
+use crate::id::AskId;
+use crate::ledger::Accounts;
+use crate::model::{Measured, Message};
+use crate::packet::{Field, Item, Kept, Meta, PacketId};
+use crate::pending::{PackedCall, Try};
+use crate::program::ModelAsk;
+
+impl<L: Accounts> Governor<L> {
+    pub(super) fn header_tokens<'a>(
+        &'a self,
+        packing: &'a Packing,
+    ) -> impl Iterator<Item = u64> + 'a {
+        Field::HEADER.iter().filter_map(|field| {
+            let shown = packing.header.get(*field)?;
+            Some(self.scales.sure_weight(packing.ask.model, &shown.text))
+        })
+    }
+
+    /// The request stands: from here on it is a call like any other.
+    pub(super) fn packed(
+        &mut self,
+        id: AskId,
+        packing: &Packing,
+        kept: &[Kept],
+        bare: Measured,
+        measured: Measured,
+        out: &mut Vec<Command>,
+    ) {
+        let request = packing.request(kept);
+        let meta = self.meta(id, packing, kept, bare);
+        let is_errand = self.scales.errands.contains_key(&id);
+        if !is_errand {
+            self.scales.last_packet = Some(meta.id);
+        }
+        let ask = &packing.ask;
+        let call = PackedCall {
+            model: ask.model,
+            request,
+            output_tokens_min: ask.output_tokens_min,
+            on_outage: ask.on_outage,
+            meta,
+        };
+        self.hold_call(id, call, measured, Try::FIRST, None);
+        self.pump(out);
+    }
+
+    fn meta(&self, id: AskId, packing: &Packing, kept: &[Kept], bare: Measured) -> Meta {
+        let model = packing.ask.model;
+        let packet = &packing.ask.packet;
+        let mut items = Vec::new();
+        let mut header = 0;
+        for field in Field::HEADER {
+            if let Some(shown) = packing.header.get(field)
+                && !shown.text.is_blank()
+            {
+                let tokens = self.scales.sure_weight(model, &shown.text);
+                header += tokens;
+                items.push(Item {
+                    name: field.to_string(),
+                    tokens,
+                    entries: None,
+                    shortened_from: shown.shortened_from,
+                });
+            }
+        }
+        for (share, kept) in packet.shares.iter().zip(kept) {
+            let count = |entries: usize| u32::try_from(entries).unwrap_or(u32::MAX);
+            let entries = share.entries.get(kept.from..kept.to).unwrap_or_default();
+            let weight = |entry: &Message| self.scales.sure_weight(model, &entry.text);
+            items.push(Item {
+                name: share.name.clone(),
+                tokens: entries.iter().map(weight).sum(),
+                entries: Some((count(entries.len()), count(share.entries.len()))),
+                shortened_from: None,
+            });
+        }
+        items.push(Item {
+            name: Field::Prompt.to_string(),
+            tokens: bare.input_tokens.saturating_sub(header),
+            entries: None,
+            shortened_from: None,
+        });
+        let parent = match self.scales.errands.get(&id) {
+            Some(outer) => Some(PacketId::of(&self.id, *outer)),
+            None => self.scales.last_packet,
+        };
+        Meta {
+            id: PacketId::of(&self.id, id),
+            parent,
+            at: self.clock.last(),
+            confidence_milli: packet.confidence_milli,
+            risk: packet.risk,
+            retries: None,
+            items,
+        }
+    }
+
+    /// Most tokens of a packet with its whole output cap.
+    pub(super) fn mtu(&self, ask: &ModelAsk, measured: &Measured) -> u64 {
+        let of_window = measured
+            .window_tokens
+            .map(|window| window.saturating_sub(ask.output_tokens_max.into()));
+        let of_charter = self.started.frame.mtu_tokens;
+        of_charter
+            .into_iter()
+            .chain(of_window)
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    /// Most tokens of header and prompt: where only the window is in the way, the output cap shrinks for them.
+    pub(super) fn prompt_limit(&self, ask: &ModelAsk, measured: &Measured) -> u64 {
+        let least = ask.output_tokens_min.max(1).min(ask.output_tokens_max);
+        let of_window = measured
+            .window_tokens
+            .map(|window| window.saturating_sub(least.into()));
+        let of_charter = self.started.frame.mtu_tokens;
+        of_charter
+            .into_iter()
+            .chain(of_window)
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+}

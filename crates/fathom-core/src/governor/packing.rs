@@ -1,0 +1,493 @@
+//! From what a program wants to say to a request that fits: weigh, shorten, leave out, measure.
+//!
+//! A header field over its limit goes down a ladder: the host's extractive summariser, then Lite, then Prime, then
+//! the ask is refused. Every rung leaves an event. What was shortened once in an episode is not shortened again.
+
+use std::collections::BTreeMap;
+
+use super::Governor;
+use super::errand::{MARK_TOKENS, shortening};
+use super::scales::hash;
+use crate::command::Command;
+use crate::id::AskId;
+use crate::ledger::Accounts;
+use crate::model::{Measured, Message, ModelRole, Request};
+use crate::packet::{
+    Field, Fit, Header, Kept, Limits, SUMMARY_MARK, Share, Shown, Voice, fit, render,
+};
+use crate::pending::Pending;
+use crate::program::ModelAsk;
+use crate::stop::{Refusal, Shortener};
+use crate::text::Text;
+
+/// Tokens that a chat template or a line break may add to an entry.
+const ENTRY_TOKENS: u64 = 8;
+/// How often the packed whole is measured before all that may be left out is.
+const ROUNDS_MAX: u8 = 6;
+
+/// A call on its way to a request that fits.
+#[derive(Clone, Debug)]
+pub(crate) struct Packing {
+    pub(crate) ask: ModelAsk,
+    /// The header as the charter has it.
+    given: Header,
+    /// The header as it is shown.
+    pub(super) header: Header,
+    /// The rung that was tried last for a field that is too long.
+    rungs: BTreeMap<Field, Shortener>,
+    /// Questions to the host so far.
+    round: u16,
+    stage: Stage,
+}
+
+#[derive(Clone, Debug)]
+enum Stage {
+    /// Header and prompt are being measured, and these texts weighed.
+    Weighing {
+        weigh: Vec<Text>,
+        /// The field whose shorter form is among them, with its limit.
+        judged: Option<(Field, u64)>,
+    },
+    /// The host is shortening a field.
+    Shortening { field: Field, limit: u64 },
+    /// A model is shortening a field.
+    Errand {
+        field: Field,
+        limit: u64,
+        errand: AskId,
+    },
+    /// Everything together is being measured.
+    Fitting {
+        bare: Measured,
+        kept: Vec<Kept>,
+        squeeze: u64,
+        rounds: u8,
+    },
+}
+
+impl Packing {
+    pub(super) fn request(&self, kept: &[Kept]) -> Request {
+        let ask = &self.ask;
+        Request {
+            messages: render(&self.header, &ask.packet, kept),
+            output_tokens_max: ask.output_tokens_max,
+            temperature_milli: ask.temperature_milli,
+            schema: ask.schema.clone(),
+            pattern: ask.pattern.clone(),
+            delivery: ask.delivery,
+            timeout: ask.timeout,
+        }
+    }
+
+    /// The command whose answer moves it on; none while a model is at it.
+    pub(crate) fn outstanding(&self, id: AskId) -> Option<Command> {
+        let measure = |kept: &[Kept], weigh: &[Text]| Command::Measure {
+            ask: id,
+            model: self.ask.model,
+            request: self.request(kept),
+            weigh: weigh.to_vec(),
+            round: self.round,
+        };
+        match &self.stage {
+            Stage::Weighing { weigh, .. } => Some(measure(&[], weigh)),
+            Stage::Fitting { kept, .. } => Some(measure(kept, &[])),
+            Stage::Shortening { field, limit } => Some(Command::Summarise {
+                ask: id,
+                model: self.ask.model,
+                text: self.original(*field),
+                tokens_max: u32::try_from(limit.saturating_sub(MARK_TOKENS)).unwrap_or(u32::MAX),
+                round: self.round,
+            }),
+            Stage::Errand { .. } => None,
+        }
+    }
+
+    fn original(&self, field: Field) -> Text {
+        self.given
+            .get(field)
+            .map(|shown| shown.text.clone())
+            .unwrap_or_default()
+    }
+
+    /// The call of a model that shortens a field for this one, if there is one.
+    pub(crate) fn errand(&self) -> Option<AskId> {
+        match self.stage {
+            Stage::Errand { errand, .. } => Some(errand),
+            Stage::Weighing { .. } | Stage::Shortening { .. } | Stage::Fitting { .. } => None,
+        }
+    }
+}
+
+impl<L: Accounts> Governor<L> {
+    /// Begins to pack what a program wants to say.
+    pub(super) fn pack(&mut self, id: AskId, ask: ModelAsk, out: &mut Vec<Command>) {
+        let frame = &self.started.frame;
+        let shown = |text: &Text| Shown {
+            text: if text.is_blank() {
+                Text::default()
+            } else {
+                text.clone()
+            },
+            shortened_from: None,
+        };
+        let mut given = match ask.packet.voice {
+            Voice::Framed => Header {
+                identity: shown(&frame.identity),
+                persona: shown(&frame.persona),
+                instruction: Shown::default(),
+            },
+            Voice::Plain => Header::default(),
+        };
+        if let Some(key) = &ask.packet.instruction {
+            let Some(text) = frame.instructions.get(key) else {
+                let what = format!("task instruction `{key}`");
+                return self.refuse(id, Refusal::Unavailable { what }, out);
+            };
+            given.instruction = shown(text);
+        }
+        let mut header = given.clone();
+        for field in Field::HEADER {
+            if let Some(given) = given.get(field)
+                && let Some(shorter) =
+                    self.scales
+                        .shortened
+                        .get(&(ask.model, field, hash(&given.text)))
+            {
+                header.set(field, shorter.clone());
+            }
+        }
+        let packing = Packing {
+            ask,
+            given,
+            header,
+            rungs: BTreeMap::new(),
+            round: 0,
+            stage: Stage::Weighing {
+                weigh: Vec::new(),
+                judged: None,
+            },
+        };
+        self.queue.insert(id);
+        self.weigh(id, packing, None, out);
+    }
+
+    /// Has header and prompt measured, and whatever has no weight yet.
+    fn weigh(
+        &mut self,
+        id: AskId,
+        mut packing: Packing,
+        judged: Option<(Field, u64)>,
+        out: &mut Vec<Command>,
+    ) {
+        let model = packing.ask.model;
+        let fields = Field::HEADER
+            .iter()
+            .filter_map(|field| packing.header.get(*field));
+        let entries = packing.ask.packet.shares.iter().flat_map(|s| &s.entries);
+        let texts = fields
+            .map(|shown| &shown.text)
+            .chain(entries.map(|entry| &entry.text));
+        let mut weigh: Vec<Text> = Vec::new();
+        let mut seen = std::collections::BTreeSet::new();
+        for text in texts {
+            if self.scales.weight(model, text).is_none() && seen.insert(hash(text)) {
+                weigh.push(text.clone());
+            }
+        }
+        packing.stage = Stage::Weighing { weigh, judged };
+        self.wait(id, packing, out);
+    }
+
+    /// Says what is outstanding and keeps the packing until the answer comes.
+    fn wait(&mut self, id: AskId, packing: Packing, out: &mut Vec<Command>) {
+        out.extend(packing.outstanding(id));
+        self.pending.insert(id, Pending::Packing(Box::new(packing)));
+    }
+
+    /// The packing that this question was about, ready for the next one. A late answer to an earlier question finds
+    /// none.
+    fn asked(&self, id: AskId, round: u16) -> Option<Packing> {
+        let Some(Pending::Packing(packing)) = self.pending.get(&id) else {
+            return None;
+        };
+        let mut packing = (packing.round == round).then(|| (**packing).clone())?;
+        packing.round = packing.round.saturating_add(1);
+        Some(packing)
+    }
+
+    /// Whether a summary answers the present question about this call.
+    pub(crate) fn awaits_summary(&self, id: AskId, round: u16) -> bool {
+        self.is_shortening(id) && self.asked(id, round).is_some()
+    }
+
+    /// A measurement came back.
+    pub(crate) fn on_measured(
+        &mut self,
+        id: AskId,
+        measured: Measured,
+        weights: &[u64],
+        round: u16,
+        out: &mut Vec<Command>,
+    ) {
+        let Some(mut packing) = self.asked(id, round) else {
+            return;
+        };
+        match packing.stage.clone() {
+            Stage::Weighing { weigh, judged } => {
+                self.scales.learn(packing.ask.model, &weigh, weights);
+                if let Some((field, limit)) = judged {
+                    self.judge(id, &mut packing, field, limit, out);
+                }
+                self.shorten_or_fit(id, packing, measured, out);
+            }
+            Stage::Fitting {
+                bare,
+                kept,
+                squeeze,
+                rounds,
+            } => {
+                let mtu = self.mtu(&packing.ask, &measured);
+                let over = measured.input_tokens.saturating_sub(mtu);
+                if over == 0 {
+                    self.packed(id, &packing, &kept, bare, measured, out);
+                } else {
+                    let squeeze = squeeze.saturating_add(over);
+                    self.fit_shares(id, packing, bare, squeeze, rounds + 1, out);
+                }
+            }
+            Stage::Shortening { .. } | Stage::Errand { .. } => {}
+        }
+    }
+
+    /// Whether the host was asked to shorten a field of this call.
+    pub(crate) fn is_shortening(&self, id: AskId) -> bool {
+        matches!(self.pending.get(&id), Some(Pending::Packing(packing))
+            if matches!(packing.stage, Stage::Shortening { .. }))
+    }
+
+    /// Looks at a shorter form of a field: it stays when it keeps the limit.
+    fn judge(
+        &mut self,
+        id: AskId,
+        packing: &mut Packing,
+        field: Field,
+        limit: u64,
+        out: &mut Vec<Command>,
+    ) {
+        let Some(shown) = packing.header.get(field).cloned() else {
+            return;
+        };
+        let model = packing.ask.model;
+        let after = self.scales.sure_weight(model, &shown.text);
+        self.report_rung(id, packing, field, limit, Some(after), out);
+        let original = packing.original(field);
+        if after <= limit {
+            let key = (model, field, hash(&original));
+            self.scales.shortened.insert(key, shown);
+        } else {
+            packing.header.set(
+                field,
+                Shown {
+                    text: original,
+                    shortened_from: None,
+                },
+            );
+        }
+    }
+
+    fn report_rung(
+        &mut self,
+        id: AskId,
+        packing: &Packing,
+        field: Field,
+        limit: u64,
+        after: Option<u64>,
+        out: &mut Vec<Command>,
+    ) {
+        let Some(by) = packing.rungs.get(&field) else {
+            return;
+        };
+        let before = self
+            .scales
+            .sure_weight(packing.ask.model, &packing.original(field));
+        let report = Command::ReportShortening {
+            ask: id,
+            field,
+            by: *by,
+            limit,
+            before,
+            after,
+        };
+        self.report(report, out);
+    }
+
+    fn shorten_or_fit(
+        &mut self,
+        id: AskId,
+        mut packing: Packing,
+        measured: Measured,
+        out: &mut Vec<Command>,
+    ) {
+        let model = packing.ask.model;
+        let limits = Limits {
+            mtu_tokens: self.mtu(&packing.ask, &measured),
+        };
+        let mut before = 0;
+        for field in Field::HEADER {
+            let Some(shown) = packing.header.get(field) else {
+                continue;
+            };
+            let tokens = self.scales.sure_weight(model, &shown.text);
+            let limit = limits.of(field, before);
+            if tokens > limit {
+                if shown.shortened_from.is_some() {
+                    // It was short enough for another packet; this one has less room.
+                    let given = packing.given.get(field).cloned().unwrap_or_default();
+                    let key = (model, field, hash(&given.text));
+                    self.scales.shortened.remove(&key);
+                    packing.header.set(field, given);
+                }
+                return self.next_rung(id, packing, field, limit, out);
+            }
+            before += tokens;
+        }
+        let limit = self.prompt_limit(&packing.ask, &measured);
+        if measured.input_tokens > limit {
+            let reason = Refusal::TokenBudget {
+                field: Field::Prompt,
+                tokens: measured.input_tokens,
+                limit,
+            };
+            return self.refuse(id, reason, out);
+        }
+        let has_entries = |share: &Share| !share.entries.is_empty();
+        if packing.ask.packet.shares.iter().any(has_entries) {
+            self.fit_shares(id, packing, measured, 0, 0, out);
+        } else {
+            self.packed(id, &packing, &[], measured, measured, out);
+        }
+    }
+
+    /// Tries the next way to shorten a field, or refuses the ask when there is none left.
+    fn next_rung(
+        &mut self,
+        id: AskId,
+        mut packing: Packing,
+        field: Field,
+        limit: u64,
+        out: &mut Vec<Command>,
+    ) {
+        let rung = match packing.rungs.get(&field) {
+            None => Shortener::Local,
+            Some(Shortener::Local) => Shortener::Lite,
+            Some(Shortener::Lite) => Shortener::Prime,
+            Some(Shortener::Prime) => {
+                let tokens = self
+                    .scales
+                    .sure_weight(packing.ask.model, &packing.original(field));
+                let reason = Refusal::TokenBudget {
+                    field,
+                    tokens,
+                    limit,
+                };
+                return self.refuse(id, reason, out);
+            }
+        };
+        packing.rungs.insert(field, rung);
+        let model = match rung {
+            Shortener::Local => {
+                packing.stage = Stage::Shortening { field, limit };
+                return self.wait(id, packing, out);
+            }
+            Shortener::Lite => ModelRole::Lite,
+            Shortener::Prime => ModelRole::Prime,
+        };
+        let errand = self.next_ask;
+        self.next_ask = errand.next();
+        let ask = shortening(model, &packing.original(field), limit);
+        packing.stage = Stage::Errand {
+            field,
+            limit,
+            errand,
+        };
+        // The errand is served first, so the one who waits for it makes room at the head of the queue.
+        self.queue.remove(&id);
+        self.pending.insert(id, Pending::Packing(Box::new(packing)));
+        self.scales.errands.insert(errand, id);
+        self.pack(errand, ask, out);
+    }
+
+    /// A shorter text came back from the host or a model, or the word that there is none.
+    pub(crate) fn on_shortened(
+        &mut self,
+        id: AskId,
+        shorter: Option<&Text>,
+        out: &mut Vec<Command>,
+    ) {
+        let Some(Pending::Packing(packing)) = self.pending.get(&id) else {
+            return;
+        };
+        let mut packing = (**packing).clone();
+        packing.round = packing.round.saturating_add(1);
+        let (Stage::Shortening { field, limit } | Stage::Errand { field, limit, .. }) =
+            packing.stage
+        else {
+            return;
+        };
+        self.queue.insert(id);
+        if let Some(shorter) = shorter.filter(|text| !text.is_blank()) {
+            let original = packing.original(field);
+            let before = self.scales.sure_weight(packing.ask.model, &original);
+            let text = Text::new(format!("{SUMMARY_MARK} {}", shorter.as_str().trim()));
+            let shown = Shown {
+                text,
+                shortened_from: Some(before),
+            };
+            packing.header.set(field, shown);
+            self.weigh(id, packing, Some((field, limit)), out);
+        } else {
+            self.report_rung(id, &packing, field, limit, None, out);
+            self.next_rung(id, packing, field, limit, out);
+        }
+        self.pump(out);
+    }
+
+    /// Picks the entries that fit and has the whole measured.
+    fn fit_shares(
+        &mut self,
+        id: AskId,
+        mut packing: Packing,
+        bare: Measured,
+        squeeze: u64,
+        rounds: u8,
+        out: &mut Vec<Command>,
+    ) {
+        let model = packing.ask.model;
+        let mtu = self.mtu(&packing.ask, &bare);
+        let header: u64 = self.header_tokens(&packing).sum();
+        let after_prompt = mtu
+            .saturating_sub(bare.input_tokens)
+            .saturating_sub(squeeze);
+        let room = Fit {
+            after_header: mtu.saturating_sub(header),
+            after_prompt: if rounds < ROUNDS_MAX { after_prompt } else { 0 },
+        };
+        let weight = |entry: &Message| self.scales.sure_weight(model, &entry.text) + ENTRY_TOKENS;
+        let shares = &packing.ask.packet.shares;
+        let tokens: Vec<Vec<u64>> = shares
+            .iter()
+            .map(|share| share.entries.iter().map(weight).collect())
+            .collect();
+        let kept = fit(shares, &tokens, room);
+        if rounds == 0 && kept.iter().all(|kept| kept.from == kept.to) {
+            return self.packed(id, &packing, &kept, bare, bare, out);
+        }
+        packing.stage = Stage::Fitting {
+            bare,
+            kept,
+            squeeze,
+            rounds,
+        };
+        self.wait(id, packing, out);
+    }
+}

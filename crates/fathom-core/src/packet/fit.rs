@@ -1,0 +1,95 @@
+//! Which entries of a packet's shares fit.
+
+use super::{Keep, Portion, Share};
+
+/// What a packet's shares are to fit into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fit {
+    /// Tokens that the header leaves.
+    pub after_header: u64,
+    /// Tokens that header and prompt leave.
+    pub after_prompt: u64,
+}
+
+/// The entries of one share that stay: a run of them, and what they take together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// The first that stays.
+    pub from: usize,
+    /// The one after the last that stays.
+    pub to: usize,
+    /// What they take, each counted by itself.
+    pub tokens: u64,
+}
+
+/// Picks the entries that stay. `tokens` says what each entry of each share takes; `room` is never overdrawn.
+///
+/// A share gets its portion and cuts at whole entries. What it does not use goes to nobody: the sizes of one share
+/// say nothing about those of another.
+pub fn fit(shares: &[Share], tokens: &[Vec<u64>], room: Fit) -> Vec<Kept> {
+    let weights: u64 = shares.iter().map(weight).sum();
+    let mut left = room.after_prompt;
+    // Capped shares come first, so that weights divide what is really left.
+    let mut kept = vec![Kept::default(); shares.len()];
+    for ((share, tokens), kept) in shares.iter().zip(tokens).zip(&mut kept) {
+        if let Portion::AtMost(milli) = share.portion {
+            let cap = thousandths(room.after_header, milli.into()).min(left);
+            *kept = keep(share.keep, tokens, cap);
+            left -= kept.tokens;
+        }
+    }
+    let to_divide = left;
+    for ((share, tokens), kept) in shares.iter().zip(tokens).zip(&mut kept) {
+        if let Portion::Weight(_) = share.portion
+            && weights > 0
+        {
+            let part = u128::from(to_divide) * u128::from(weight(share)) / u128::from(weights);
+            let part = u64::try_from(part).unwrap_or(u64::MAX);
+            *kept = keep(share.keep, tokens, part);
+        }
+    }
+    kept
+}
+
+/// The weight of a share among the others: an empty one has none.
+fn weight(share: &Share) -> u64 {
+    match share.portion {
+        Portion::Weight(weight) if !share.entries.is_empty() => weight.into(),
+        Portion::Weight(_) | Portion::AtMost(_) => 0,
+    }
+}
+
+/// As many entries from one end as fit without a gap.
+fn keep(which: Keep, tokens: &[u64], cap: u64) -> Kept {
+    let mut sum = 0_u64;
+    let mut take = |tokens: &u64| {
+        let with = sum.saturating_add(*tokens);
+        let fits = with <= cap;
+        if fits {
+            sum = with;
+        }
+        fits
+    };
+    let count = match which {
+        Keep::First => tokens.iter().take_while(|tokens| take(tokens)).count(),
+        Keep::Last => tokens
+            .iter()
+            .rev()
+            .take_while(|tokens| take(tokens))
+            .count(),
+    };
+    let (from, to) = match which {
+        Keep::First => (0, count),
+        Keep::Last => (tokens.len() - count, tokens.len()),
+    };
+    Kept {
+        from,
+        to,
+        tokens: sum,
+    }
+}
+
+fn thousandths(tokens: u64, milli: u64) -> u64 {
+    let part = u128::from(tokens) * u128::from(milli) / 1000;
+    u64::try_from(part).unwrap_or(u64::MAX)
+}

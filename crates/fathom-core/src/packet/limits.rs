@@ -1,0 +1,75 @@
+//! How many tokens each field of a header may take.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Most tokens of a task instruction.
+pub const INSTRUCTION_TOKENS_MAX: u64 = 64;
+
+const IDENTITY_TOKENS_MAX: u64 = 256;
+const IDENTITY_PERCENT_MAX: u64 = 6;
+const PERSONA_TOKENS_MAX: u64 = 128;
+const PERSONA_PERCENT_MAX: u64 = 3;
+
+/// A part of a packet that has a limit of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Field {
+    /// Who speaks.
+    Identity,
+    /// In which manner.
+    Persona,
+    /// What this call is to do.
+    Instruction,
+    /// What is asked, with the standing instructions of the program.
+    Prompt,
+}
+
+impl Field {
+    /// The fields that are shortened when they are too long, in the order in which room is given to them.
+    pub const HEADER: [Self; 3] = [Self::Identity, Self::Persona, Self::Instruction];
+}
+
+impl fmt::Display for Field {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Identity => "identity",
+            Self::Persona => "persona",
+            Self::Instruction => "instruction",
+            Self::Prompt => "prompt",
+        })
+    }
+}
+
+/// The limits of a packet's header under one MTU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Most tokens of the whole packet.
+    pub mtu_tokens: u64,
+}
+
+impl Limits {
+    /// Most tokens of a header field, when the fields before it take `before` tokens. The prompt takes what is left.
+    pub const fn of(self, field: Field, before: u64) -> u64 {
+        let left = self.mtu_tokens.saturating_sub(before);
+        match field {
+            Field::Identity => least(
+                IDENTITY_TOKENS_MAX,
+                percent(self.mtu_tokens, IDENTITY_PERCENT_MAX),
+            ),
+            Field::Persona => least(PERSONA_TOKENS_MAX, percent(left, PERSONA_PERCENT_MAX)),
+            Field::Instruction => least(INSTRUCTION_TOKENS_MAX, left),
+            Field::Prompt => left,
+        }
+    }
+}
+
+const fn least(a: u64, b: u64) -> u64 {
+    if a < b { a } else { b }
+}
+
+/// `percent` of `tokens`, rounded down, without running over.
+const fn percent(tokens: u64, percent: u64) -> u64 {
+    tokens / 100 * percent + tokens % 100 * percent / 100
+}

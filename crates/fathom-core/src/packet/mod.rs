@@ -1,0 +1,144 @@
+//! Packets: what one model call receives, header and payload, packed under a limit of tokens.
+//!
+//! There is no other way to call a model. A program says what it wants to say; the governor puts the run's identity
+//! and persona before it, shortens what is over its limit, leaves out whole entries that do not fit, and never
+//! touches the prompt. What is for the log alone (ids, time, risk) stays in [`Meta`] and never becomes part of what
+//! the model sees.
+
+mod fit;
+mod frame;
+mod limits;
+mod meta;
+mod render;
+
+use crate::model::Message;
+use crate::text::Text;
+
+pub use fit::{Fit, Kept, fit};
+pub use frame::Frame;
+pub use limits::{Field, INSTRUCTION_TOKENS_MAX, Limits};
+pub use meta::{Item, Meta, PacketId, Risk};
+pub use render::{Header, Shown, outline, render};
+
+/// Marks a field that was shortened, so that whoever reads the packet notices.
+pub const SUMMARY_MARK: &str = "⚠SUMMARY";
+
+/// Whether a packet carries who speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Voice {
+    /// Identity and persona come first.
+    #[default]
+    Framed,
+    /// The header is empty, as for the leaf calls of a larger work.
+    Plain,
+}
+
+/// Which entries stay when not all of them fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// The first ones: entries stand in the order of their worth.
+    First,
+    /// The last ones: entries stand in the order of time.
+    Last,
+}
+
+/// What a share's entries become.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Messages of their own, between the header and the prompt.
+    Turns,
+    /// Lines under a heading, at the end of the standing instructions.
+    Section {
+        /// The heading.
+        title: String,
+    },
+}
+
+/// How much room a share may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Portion {
+    /// At most so many thousandths of what the header leaves.
+    AtMost(u16),
+    /// What header and prompt leave is divided by these weights over all weighted shares that are not empty.
+    Weight(u16),
+}
+
+/// Entries that may be left out, whole, to make the packet fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// What it is, for the log.
+    pub name: String,
+    /// The entries, in the order in which they are shown.
+    pub entries: Vec<Message>,
+    /// Which of them stay.
+    pub keep: Keep,
+    /// What they become.
+    pub form: Form,
+    /// How much room they get.
+    pub portion: Portion,
+}
+
+impl Share {
+    /// The part of what the header leaves that a history may take, in thousandths.
+    pub const HISTORY_MAX_MILLI: u16 = 600;
+
+    /// What was said before, oldest first.
+    pub fn history(entries: Vec<Message>) -> Self {
+        Self {
+            name: "history".to_owned(),
+            entries,
+            keep: Keep::Last,
+            form: Form::Turns,
+            portion: Portion::AtMost(Self::HISTORY_MAX_MILLI),
+        }
+    }
+
+    /// A weighted section of the phase loop.
+    pub fn section(
+        name: &str,
+        title: &str,
+        weight: u16,
+        keep: Keep,
+        entries: Vec<Message>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            entries,
+            keep,
+            form: Form::Section {
+                title: title.to_owned(),
+            },
+            portion: Portion::Weight(weight),
+        }
+    }
+}
+
+/// What a program wants to say to a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Packet {
+    /// Whether it is framed.
+    pub voice: Voice,
+    /// Key of the task instruction, from the charter's registry.
+    pub instruction: Option<String>,
+    /// Standing instructions of the program. They are never cut.
+    pub standing: Text,
+    /// What may be left out in part.
+    pub shares: Vec<Share>,
+    /// What is asked. It is never cut or changed.
+    pub prompt: Vec<Message>,
+    /// How sure the asking side is, in thousandths.
+    pub confidence_milli: Option<u16>,
+    /// How much is at stake.
+    pub risk: Option<Risk>,
+}
+
+impl Packet {
+    /// A packet that says `prompt` and nothing else.
+    pub fn plain(prompt: Vec<Message>) -> Self {
+        Self {
+            voice: Voice::Plain,
+            prompt,
+            ..Self::default()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Why there is no charter.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::built_in;
+use super::flaw::Finding;
+
+/// Everything that keeps a charter from being had or made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CharterError {
+    /// No charter has such a name, and no folder either.
+    #[error("there is no charter `{said}`")]
+    NotFound {
+        /// What was asked for.
+        said: String,
+        /// Where charters with a name of their own are looked for.
+        folder: Option<PathBuf>,
+    },
+    /// A text that cannot be a charter's name.
+    #[error("`{said}` cannot be a charter's name: {why}")]
+    BadName {
+        /// What was asked for.
+        said: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// The charter is not as a charter must be.
+    #[error("the charter `{said}` has {}", count(problems.len()))]
+    Broken {
+        /// What was asked for.
+        said: String,
+        /// All that is wrong.
+        problems: Vec<Finding>,
+    },
+    /// The folder cannot be read.
+    #[error("cannot read the charter `{}`", folder.display())]
+    Unreadable {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is something already where a new charter should go.
+    #[error("`{}` is there already", folder.display())]
+    Exists {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// A new charter cannot be written.
+    #[error("cannot write the charter `{}`", folder.display())]
+    Unwritable {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+fn count(problems: usize) -> String {
+    match problems {
+        1 => "1 problem".to_owned(),
+        many => format!("{many} problems"),
+    }
+}
+
+impl CharterError {
+    /// The error's code, as its page in `docs/errors` is called.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound { .. } => "F0601",
+            Self::BadName { .. } => "F0602",
+            Self::Broken { .. } => "F0603",
+            Self::Unreadable { .. } => "F0626",
+            Self::Exists { .. } => "F0627",
+            Self::Unwritable { .. } => "F0628",
+        }
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NotFound { folder, .. } => {
+                let names = built_in::NAMES.join(", ");
+                let in_home = folder.as_ref().map_or_else(String::new, |folder| {
+                    format!(", the name of a folder in `{}`", folder.display())
+                });
+                format!("give a built-in one ({names}){in_home} or the path of a folder")
+            }
+            Self::BadName { .. } => "a folder elsewhere is given by its path".into(),
+            Self::Broken { said, .. } => {
+                format!("`fathom charter check {said}` lists all of them")
+            }
+            Self::Unreadable { .. } => "check the path and its permissions".into(),
+            Self::Exists { .. } => "choose another name, or another place with `--dir DIR`".into(),
+            Self::Unwritable { .. } => {
+                "check the permissions of the folder, or choose another with `--dir DIR`".into()
+            }
+        }
+    }
+}

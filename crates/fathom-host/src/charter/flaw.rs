@@ -1,0 +1,404 @@
+//! What can be wrong in a charter, and where.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::limit;
+use super::version::{PROTOCOL, Version, migration};
+
+/// A place in a text file, with the line that stands there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The line, counted from one.
+    pub line: usize,
+    /// The character in that line, counted from one.
+    pub column: usize,
+    /// The line as it can be shown: no control characters, and not longer than a line of a terminal.
+    pub excerpt: String,
+    /// Characters of the excerpt before the place.
+    #[serde(skip)]
+    pub before: usize,
+    /// Characters of the excerpt that are meant.
+    #[serde(skip)]
+    pub width: usize,
+}
+
+/// One thing about a charter that is wrong, or worth a warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, from the charter's folder, with slashes.
+    pub file: String,
+    /// Where in the file, unless it is about all of it.
+    pub place: Option<Place>,
+    /// What it is.
+    pub flaw: Flaw,
+}
+
+impl Finding {
+    /// The finding's code, as its page in `docs/errors` is called.
+    pub fn code(&self) -> &'static str {
+        self.flaw.code()
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> String {
+        self.flaw.hint()
+    }
+
+    /// Where it comes in a list: `charter.toml` first, then file by file, from top to bottom.
+    pub(super) fn order(&self) -> (bool, String, usize, usize) {
+        let place = self.place.as_ref();
+        let place = place.map_or((0, 0), |place| (place.line, place.column));
+        (
+            self.file != "charter.toml",
+            self.file.clone(),
+            place.0,
+            place.1,
+        )
+    }
+
+    /// `charter.toml:3:1`, which editors and terminals turn into a link.
+    pub fn position(&self) -> String {
+        match &self.place {
+            Some(place) => format!("{}:{}:{}", self.file, place.line, place.column),
+            None => self.file.clone(),
+        }
+    }
+
+    /// The position and the line there, with a mark below what is meant.
+    pub fn picture(&self) -> Vec<String> {
+        let Some(place) = &self.place else {
+            return vec![format!("  --> {}", self.file)];
+        };
+        let number = place.line.to_string();
+        let gutter = " ".repeat(number.len());
+        let indent = " ".repeat(place.before);
+        let mark = "^".repeat(place.width.max(1));
+        vec![
+            format!("{gutter} --> {}", self.position()),
+            format!("{gutter} |"),
+            format!("{number} | {}", place.excerpt)
+                .trim_end()
+                .to_owned(),
+            format!("{gutter} | {indent}{mark}"),
+        ]
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.position(), self.flaw)
+    }
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Record<'a> {
+            code: &'static str,
+            message: String,
+            hint: String,
+            file: &'a str,
+            line: Option<usize>,
+            column: Option<usize>,
+            excerpt: Option<&'a str>,
+        }
+        let place = self.place.as_ref();
+        let record = Record {
+            code: self.code(),
+            message: self.flaw.to_string(),
+            hint: self.hint(),
+            file: &self.file,
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            excerpt: place.map(|place| place.excerpt.as_str()),
+        };
+        record.serialize(serializer)
+    }
+}
+
+/// What a finding is. The last three are warnings: such a charter can be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Flaw {
+    /// A file that must be there is not.
+    #[error("`{file}` is missing")]
+    MissingFile {
+        /// The file.
+        file: &'static str,
+    },
+    /// The file is not TOML.
+    #[error("{message}")]
+    Syntax {
+        /// What the parser said.
+        message: String,
+    },
+    /// A key that the file cannot have.
+    #[error("there is no key `{key}`")]
+    UnknownKey {
+        /// The key.
+        key: String,
+        /// The key that may have been meant.
+        nearest: Option<String>,
+        /// The keys there are.
+        known: Vec<String>,
+    },
+    /// A value of another type than the key has.
+    #[error("`{key}` has the wrong type: {message}")]
+    WrongType {
+        /// The key.
+        key: String,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// A key that must be there is not.
+    #[error("the key `{key}` is missing")]
+    MissingKey {
+        /// The key.
+        key: String,
+        /// How it is written.
+        example: &'static str,
+    },
+    /// The protocol is of another major version.
+    #[error("protocol {said} is another major version; this build speaks {PROTOCOL}")]
+    OtherMajor {
+        /// The version of the charter.
+        said: Version,
+    },
+    /// A number above its hard cap.
+    #[error("`{key}` is {value}, the hard cap is {cap}")]
+    OverCap {
+        /// The key.
+        key: String,
+        /// What was asked for.
+        value: u64,
+        /// The most there may be.
+        cap: u64,
+    },
+    /// A value that does not mean anything.
+    #[error("`{key}` cannot be this: {why}")]
+    BadValue {
+        /// The key.
+        key: String,
+        /// Why not.
+        why: String,
+    },
+    /// The file is not UTF-8.
+    #[error("the file is not UTF-8 text")]
+    NotText,
+    /// The file is too large.
+    #[error("the file is larger than {bytes_max} bytes")]
+    TooLarge {
+        /// The most there may be.
+        bytes_max: u64,
+    },
+    /// There is more of something than there may be.
+    #[error("there are more than {count_max} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The most there may be.
+        count_max: usize,
+    },
+    /// A link that leads out of the charter's folder.
+    #[error("the link leads out of the charter's folder")]
+    LeavesFolder,
+    /// Two things have one id.
+    #[error("the id `{id}` is taken already, in {first}")]
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// Where it was met first.
+        first: String,
+    },
+    /// A word that names nothing.
+    #[error("`{word}` is unknown")]
+    UnknownWord {
+        /// The word.
+        word: String,
+        /// The word that may have been meant.
+        nearest: Option<String>,
+        /// The words there are.
+        known: Vec<String>,
+    },
+    /// A text that says nothing.
+    #[error("{what} is empty")]
+    Empty {
+        /// Which text.
+        what: String,
+    },
+    /// A text with more tokens than it may have.
+    #[error("`{key}` has {tokens} tokens, at most {tokens_max} are allowed")]
+    TooManyTokens {
+        /// The key.
+        key: String,
+        /// How many it has.
+        tokens: u64,
+        /// The most there may be.
+        tokens_max: u64,
+    },
+    /// The head of a Markdown file cannot be read.
+    #[error("{why}")]
+    FrontMatter {
+        /// Why not.
+        why: String,
+    },
+    /// One of the five initial instructions is missing.
+    #[error("the instruction `{key}` is missing")]
+    MissingInstruction {
+        /// Its key.
+        key: &'static str,
+        /// The stage it belongs to.
+        stage: &'static str,
+    },
+    /// One of the five initial instructions has another stage.
+    #[error("the instruction `{key}` belongs to the stage `{stage}`")]
+    WrongStage {
+        /// Its key.
+        key: &'static str,
+        /// The stage it belongs to.
+        stage: &'static str,
+    },
+    /// The file cannot be read.
+    #[error("the file cannot be read: {cause}")]
+    Unreadable {
+        /// What the system said.
+        cause: String,
+    },
+    /// A file that no charter has. A warning.
+    #[error("no charter has such a file; it is left out")]
+    UnknownFile,
+    /// The protocol is of a newer minor version. A warning.
+    #[error("protocol {said} is newer than this build's {PROTOCOL}")]
+    NewerMinor {
+        /// The version of the charter.
+        said: Version,
+    },
+    /// A text that every packet will have to shorten. A warning.
+    #[error(
+        "{what} has {tokens} tokens, a packet takes {tokens_max}: it will be shortened in each"
+    )]
+    WillBeShortened {
+        /// Which text.
+        what: &'static str,
+        /// How many it has.
+        tokens: u64,
+        /// The most that a packet takes.
+        tokens_max: u64,
+    },
+}
+
+impl Flaw {
+    /// The flaw's code, as its page in `docs/errors` is called.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::MissingFile { .. } => "F0604",
+            Self::Syntax { .. } => "F0605",
+            Self::UnknownKey { .. } => "F0606",
+            Self::WrongType { .. } => "F0607",
+            Self::MissingKey { .. } => "F0608",
+            Self::OtherMajor { .. } => "F0609",
+            Self::OverCap { .. } => "F0610",
+            Self::BadValue { .. } => "F0611",
+            Self::NotText => "F0612",
+            Self::TooLarge { .. } => "F0613",
+            Self::TooMany { .. } => "F0614",
+            Self::LeavesFolder => "F0615",
+            Self::DuplicateId { .. } => "F0616",
+            Self::UnknownWord { .. } => "F0617",
+            Self::Empty { .. } => "F0618",
+            Self::TooManyTokens { .. } => "F0619",
+            Self::FrontMatter { .. } => "F0620",
+            Self::MissingInstruction { .. } | Self::WrongStage { .. } => "F0621",
+            Self::Unreadable { .. } => "F0622",
+            Self::UnknownFile => "F0623",
+            Self::NewerMinor { .. } => "F0624",
+            Self::WillBeShortened { .. } => "F0625",
+        }
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::MissingFile { .. } => {
+                "`fathom charter new NAME` writes a whole charter to begin with".into()
+            }
+            Self::Syntax { .. } => {
+                "a string stands in quotes, a list in [ ], a table's name in [ ] on a line of its own"
+                    .into()
+            }
+            Self::UnknownKey { nearest, known, .. } | Self::UnknownWord { nearest, known, .. } => {
+                match nearest {
+                    Some(nearest) => format!("did you mean `{nearest}`?"),
+                    None if known.is_empty() => "leave it out".into(),
+                    None => format!("there are {}", known.join(", ")),
+                }
+            }
+            Self::WrongType { .. } => "docs/charters.md lists every key with its type".into(),
+            Self::MissingKey { example, .. } => format!("write `{example}`"),
+            Self::OtherMajor { said } => migration(*said),
+            Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
+            Self::BadValue { .. } => "docs/charters.md says what each key takes".into(),
+            Self::NotText => "save the file as UTF-8".into(),
+            Self::TooLarge { .. } => "split it, or leave out what no model needs".into(),
+            Self::TooMany { what, count_max } => {
+                format!("keep at most {count_max} {what} in one charter")
+            }
+            Self::LeavesFolder => "copy the file into the folder".into(),
+            Self::DuplicateId { .. } => "give one of them another `id`".into(),
+            Self::Empty { .. } => "write something, or take it away".into(),
+            Self::TooManyTokens { tokens_max, .. } => {
+                format!("say it in {tokens_max} tokens: about {} words", tokens_max * 3 / 4)
+            }
+            Self::FrontMatter { .. } => {
+                "begin with a line `---`, then YAML, as `role: planner`, then a line `---`, then the text"
+                    .into()
+            }
+            Self::MissingInstruction { key, stage } => {
+                format!("add a table [{key}] with `stage = \"{stage}\"`, `text` and `last_updated`")
+            }
+            Self::WrongStage { stage, .. } => format!("write `stage = \"{stage}\"`"),
+            Self::Unreadable { .. } => "check its permissions; it must be a plain file".into(),
+            Self::UnknownFile => {
+                "a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md and prompts/*.md"
+                    .into()
+            }
+            Self::NewerMinor { .. } => "what is new in it is not known here; update Fathom".into(),
+            Self::WillBeShortened { tokens_max, .. } => {
+                format!("say it in {tokens_max} tokens, and nothing is lost")
+            }
+        }
+    }
+}
+
+/// All that was found in a charter, in the order it was met.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Findings {
+    pub(super) problems: Vec<Finding>,
+    pub(super) warnings: Vec<Finding>,
+}
+
+impl Findings {
+    /// Adds a problem, as long as somebody may still read it.
+    pub(super) fn problem(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
+        if self.problems.len() < limit::FINDINGS_MAX {
+            self.problems.push(finding(file, place, flaw));
+        }
+    }
+
+    /// Adds a warning, as long as somebody may still read it.
+    pub(super) fn warning(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
+        if self.warnings.len() < limit::FINDINGS_MAX {
+            self.warnings.push(finding(file, place, flaw));
+        }
+    }
+}
+
+fn finding(file: &str, place: Option<Place>, flaw: Flaw) -> Finding {
+    Finding {
+        file: file.to_owned(),
+        place,
+        flaw,
+    }
+}

@@ -1,0 +1,36 @@
+//! How much of everything a charter may have. What a packet may hold is said in the core.
+
+pub use fathom_core::packet::INSTRUCTION_TOKENS_MAX;
+
+/// Bytes of one file.
+pub const FILE_BYTES_MAX: u64 = 256 * 1024;
+
+/// Bytes of the head of a Markdown file.
+pub const HEAD_BYTES_MAX: usize = 16 * 1024;
+
+/// Lists and tables within each other in such a head.
+pub const HEAD_NESTING_MAX: usize = 8;
+
+/// Entries of a charter's folder, and of each folder in it.
+pub const FILES_MAX: usize = 256;
+
+/// Findings of each kind that one check lists.
+pub const FINDINGS_MAX: usize = 100;
+
+/// Instructions in the registry.
+pub const INSTRUCTIONS_MAX: usize = 256;
+
+/// Entries of one list: traits, rules, constraints, layers, tools.
+pub const LIST_MAX: usize = 64;
+
+/// Characters of a name or an id.
+pub const NAME_CHARS_MAX: usize = 64;
+
+/// Characters of a description.
+pub const DESCRIPTION_CHARS_MAX: usize = 400;
+
+/// Tokens of the smallest packet in which every part has room.
+pub const MTU_TOKENS_MIN: u64 = 512;
+
+/// Tokens of the largest packet.
+pub const MTU_TOKENS_MAX: u64 = 16_000_000;

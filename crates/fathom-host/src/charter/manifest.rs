@@ -1,0 +1,375 @@
+//! `charter.toml`: what the charter is, which models its roles have, and how runs are bounded.
+
+use fathom_core::contract::RecursionPolicy;
+use fathom_core::model::ModelSpec;
+use fathom_core::packet::{Field, Limits};
+use fathom_core::programs::direct;
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::flaw::{Findings, Flaw};
+use super::limit::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
+use super::models::{RoleTables, Roles};
+use super::source::{Read, Source, unknown_word};
+use super::version::{PROTOCOL, Version};
+use crate::config::BudgetPart;
+use crate::tables::{BudgetTable, RecursionTable};
+
+/// The file's name.
+pub(super) const FILE: &str = "charter.toml";
+
+/// Programs that a router may name.
+const PROGRAMS: [&str; 1] = [direct::NAME];
+
+/// How large a packet may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "MtuRecord", try_from = "MtuRecord")]
+pub enum Mtu {
+    /// As large as the model's window less the output cap.
+    #[default]
+    Window,
+    /// So many tokens.
+    Tokens(u64),
+}
+
+impl Mtu {
+    /// Tokens of a packet for a model with this window, where that can be known.
+    pub fn tokens(self, window_tokens: Option<u64>, output_tokens_max: u64) -> Option<u64> {
+        match self {
+            Self::Window => window_tokens.map(|window| window.saturating_sub(output_tokens_max)),
+            Self::Tokens(tokens) => Some(tokens),
+        }
+    }
+
+    /// Most tokens of an identity that a packet takes whole, where nothing is known of the window.
+    pub fn identity_tokens_max(self) -> u64 {
+        self.limits().of(Field::Identity, 0)
+    }
+
+    /// Most tokens of a persona that a packet takes whole beside an identity of so many.
+    pub fn persona_tokens_max(self, identity_tokens: u64) -> u64 {
+        let identity = identity_tokens.min(self.identity_tokens_max());
+        self.limits().of(Field::Persona, identity)
+    }
+
+    const fn limits(self) -> Limits {
+        let mtu_tokens = match self {
+            Self::Window => u64::MAX,
+            Self::Tokens(tokens) => tokens,
+        };
+        Limits { mtu_tokens }
+    }
+}
+
+/// The word for a packet as large as the window.
+const WINDOW: &str = "window";
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum MtuRecord {
+    Tokens(u64),
+    Word(String),
+}
+
+impl From<Mtu> for MtuRecord {
+    fn from(mtu: Mtu) -> Self {
+        match mtu {
+            Mtu::Window => Self::Word(WINDOW.to_owned()),
+            Mtu::Tokens(tokens) => Self::Tokens(tokens),
+        }
+    }
+}
+
+impl TryFrom<MtuRecord> for Mtu {
+    type Error = &'static str;
+
+    fn try_from(record: MtuRecord) -> Result<Self, &'static str> {
+        match record {
+            MtuRecord::Tokens(tokens) => Ok(Self::Tokens(tokens)),
+            MtuRecord::Word(word) if word == WINDOW => Ok(Self::Window),
+            MtuRecord::Word(_) => Err("it is neither a number of tokens nor \"window\""),
+        }
+    }
+}
+
+/// How the room that is left in a packet of the phase loop is shared out, in thousandths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sections {
+    /// The agent roster.
+    pub agents_milli: u16,
+    /// The symbol ledger.
+    pub symbols_milli: u16,
+    /// Recent history.
+    pub history_milli: u16,
+}
+
+impl Default for Sections {
+    fn default() -> Self {
+        Self {
+            agents_milli: 200,
+            symbols_milli: 500,
+            history_milli: 300,
+        }
+    }
+}
+
+/// Which program answers which command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Router {
+    /// The program of `fathom ask`.
+    pub ask: String,
+}
+
+impl Default for Router {
+    fn default() -> Self {
+        Self {
+            ask: direct::NAME.to_owned(),
+        }
+    }
+}
+
+/// What `charter.toml` says, checked.
+#[derive(Clone, Debug)]
+pub(super) struct Manifest {
+    pub(super) protocol: Version,
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) version: Version,
+    pub(super) mtu: Mtu,
+    pub(super) sections: Sections,
+    pub(super) roles: Roles<Option<ModelSpec>>,
+    pub(super) router: Router,
+    pub(super) budget: BudgetPart,
+    pub(super) recursion: Option<RecursionPolicy>,
+    pub(super) direct: Option<direct::Params>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct File {
+    protocol: Option<Spanned<String>>,
+    name: Option<Spanned<String>>,
+    description: Option<Spanned<String>>,
+    version: Option<Spanned<String>>,
+    packet: PacketTable,
+    roles: RoleTables,
+    router: RouterTable,
+    budget: BudgetTable,
+    recursion: Option<RecursionTable>,
+    direct: Option<direct::Params>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct PacketTable {
+    mtu: Option<Spanned<toml::Value>>,
+    sections: Option<Spanned<SectionsTable>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct SectionsTable {
+    agents: Option<Spanned<f64>>,
+    symbols: Option<Spanned<f64>>,
+    history: Option<Spanned<f64>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct RouterTable {
+    ask: Option<Spanned<String>>,
+}
+
+/// Reads the file. Where something is wrong, `findings` says so and a usual value stands in its place.
+pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
+    let source = Source::whole(FILE, text);
+    let read = source.read::<File>(findings)?;
+    complain_about_missing(&source, &read, findings);
+    let Read {
+        value: file,
+        dropped,
+    } = read;
+    let mut wrong = Vec::new();
+    let budget = file.budget.part(&mut wrong);
+    let recursion = file.recursion.map(|table| table.policy(&mut wrong));
+    source.all_wrong(wrong, findings);
+    Some(Manifest {
+        protocol: protocol(&source, file.protocol.as_ref(), findings),
+        name: name(&source, file.name.as_ref(), findings),
+        description: description(&source, file.description.as_ref(), findings),
+        version: version(&source, "version", file.version.as_ref(), findings).unwrap_or(PROTOCOL),
+        mtu: mtu(&source, file.packet.mtu.as_ref(), findings),
+        sections: sections(&source, file.packet.sections.as_ref(), findings),
+        roles: file.roles.read(&source, &dropped, findings),
+        router: router(&source, file.router.ask, findings),
+        budget,
+        recursion,
+        direct: file.direct,
+    })
+}
+
+fn complain_about_missing(source: &Source<'_>, read: &Read<File>, findings: &mut Findings) {
+    let file = &read.value;
+    let needed = [
+        ("protocol", file.protocol.is_some(), "protocol = \"1.0.0\""),
+        ("name", file.name.is_some(), "name = \"my-charter\""),
+        ("version", file.version.is_some(), "version = \"0.1.0\""),
+    ];
+    for (key, is_there, example) in needed {
+        if !is_there && !read.dropped.has(key) {
+            let key = key.to_owned();
+            source.problem(None, Flaw::MissingKey { key, example }, findings);
+        }
+    }
+}
+
+fn version(
+    source: &Source<'_>,
+    key: &str,
+    said: Option<&Spanned<String>>,
+    findings: &mut Findings,
+) -> Option<Version> {
+    let said = said?;
+    match said.get_ref().parse() {
+        Ok(version) => Some(version),
+        Err(no_version) => {
+            source.bad(key, said, no_version.to_string(), findings);
+            None
+        }
+    }
+}
+
+fn protocol(
+    source: &Source<'_>,
+    said: Option<&Spanned<String>>,
+    findings: &mut Findings,
+) -> Version {
+    let Some(version) = version(source, "protocol", said, findings) else {
+        return PROTOCOL;
+    };
+    let span = said.map(Spanned::span);
+    if version.major != PROTOCOL.major {
+        source.problem(span.as_ref(), Flaw::OtherMajor { said: version }, findings);
+    } else if version.minor > PROTOCOL.minor {
+        let place = span.map(|span| source.place(&span));
+        findings.warning(FILE, place, Flaw::NewerMinor { said: version });
+    }
+    version
+}
+
+fn name(source: &Source<'_>, said: Option<&Spanned<String>>, findings: &mut Findings) -> String {
+    let Some(said) = said else {
+        return String::new();
+    };
+    if !is_slug(said.get_ref()) {
+        source.bad("name", said, SLUG, findings);
+    }
+    said.get_ref().clone()
+}
+
+fn description(
+    source: &Source<'_>,
+    said: Option<&Spanned<String>>,
+    findings: &mut Findings,
+) -> String {
+    let Some(said) = said else {
+        return String::new();
+    };
+    if said.get_ref().chars().count() > limit::DESCRIPTION_CHARS_MAX {
+        let why = format!(
+            "it has more than {} characters",
+            limit::DESCRIPTION_CHARS_MAX
+        );
+        source.bad("description", said, why, findings);
+    }
+    said.get_ref().trim().to_owned()
+}
+
+fn mtu(source: &Source<'_>, said: Option<&Spanned<toml::Value>>, findings: &mut Findings) -> Mtu {
+    let Some(said) = said else {
+        return Mtu::default();
+    };
+    let why = match said.get_ref() {
+        toml::Value::String(word) if word == WINDOW => return Mtu::Window,
+        toml::Value::Integer(tokens) => match u64::try_from(*tokens) {
+            Ok(tokens) if tokens > MTU_TOKENS_MAX => {
+                let flaw = Flaw::OverCap {
+                    key: "mtu".to_owned(),
+                    value: tokens,
+                    cap: MTU_TOKENS_MAX,
+                };
+                source.problem(Some(&said.span()), flaw, findings);
+                return Mtu::default();
+            }
+            Ok(tokens) if tokens >= MTU_TOKENS_MIN => return Mtu::Tokens(tokens),
+            _ => format!("a packet has at least {MTU_TOKENS_MIN} tokens"),
+        },
+        _ => "write a number of tokens, as 4096, or \"window\"".to_owned(),
+    };
+    source.bad("mtu", said, why, findings);
+    Mtu::default()
+}
+
+fn sections(
+    source: &Source<'_>,
+    said: Option<&Spanned<SectionsTable>>,
+    findings: &mut Findings,
+) -> Sections {
+    let mut sections = Sections::default();
+    let Some(said) = said else {
+        return sections;
+    };
+    let table = said.get_ref();
+    let places = [
+        ("agents", &table.agents, &mut sections.agents_milli),
+        ("symbols", &table.symbols, &mut sections.symbols_milli),
+        ("history", &table.history, &mut sections.history_milli),
+    ];
+    for (key, weight, place) in places {
+        let Some(weight) = weight else {
+            continue;
+        };
+        if let Some(milli) = thousandths(*weight.get_ref()) {
+            *place = milli;
+        } else {
+            let why = "a weight lies between 0 and 1 and has at most three decimals";
+            source.bad(key, weight, why, findings);
+        }
+    }
+    if sections.agents_milli + sections.symbols_milli + sections.history_milli == 0 {
+        source.bad("sections", said, "one weight must be above 0", findings);
+    }
+    sections
+}
+
+/// A number between 0 and 1 in thousandths, where that loses nothing.
+fn thousandths(weight: f64) -> Option<u16> {
+    /// How far a decimal fraction may lie from the binary one next to it.
+    const ROUNDING: f64 = 1e-9;
+    let is_same = |milli: &u16| (f64::from(*milli) / 1000.0 - weight).abs() < ROUNDING;
+    (0..=1000).find(is_same)
+}
+
+fn router(source: &Source<'_>, ask: Option<Spanned<String>>, findings: &mut Findings) -> Router {
+    let Some(ask) = ask else {
+        return Router::default();
+    };
+    let span = ask.span();
+    let ask = ask.into_inner();
+    if !PROGRAMS.contains(&ask.as_str()) {
+        let known = PROGRAMS.map(str::to_owned).to_vec();
+        source.problem(Some(&span), unknown_word(ask.clone(), known), findings);
+    }
+    Router { ask }
+}
+
+/// Why something is no name.
+pub(super) const SLUG: &str = "a name is small letters, digits, `-` and `_`, begins with a letter and has at most 64 characters";
+
+/// Whether a text can be a name or an id: it is safe as a file's name and in a terminal.
+pub(super) fn is_slug(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.len() <= limit::NAME_CHARS_MAX
+        && text.chars().all(is_part)
+}

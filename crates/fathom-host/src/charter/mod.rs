@@ -1,0 +1,406 @@
+//! Charters: folders that configure a run, read strictly.
+//!
+//! [`Charter::find`] takes what a user said, a name or a path. [`check`] tells all that is wrong with a charter at
+//! once, each with file, line, column, code and hint; [`Charter::load`] wants nothing to be wrong.
+//!
+//! Absences: no file outside the charter's folder is read, no text of a charter becomes a path, and no key to a
+//! model's server stands in one, only the name of the variable that holds it.
+
+pub mod built_in;
+mod error;
+mod flaw;
+mod folder;
+mod instructions;
+pub mod limit;
+mod manifest;
+mod markdown;
+mod models;
+mod source;
+mod starter;
+mod version;
+mod voice;
+mod yaml;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fathom_core::contract::RecursionPolicy;
+use fathom_core::model::{ModelSpec, Models};
+use fathom_core::packet::Frame;
+use fathom_core::programs::direct;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+pub use error::CharterError;
+pub use flaw::{Finding, Flaw, Place};
+pub use instructions::{INITIAL, Instruction, Stage};
+pub use manifest::{Mtu, Router, Sections};
+pub use markdown::{Agent, Prompt};
+pub use models::{CouncilRole, Roles};
+pub use starter::{Written, write};
+pub use version::{NoVersion, PROTOCOL, Version};
+pub use voice::{Identity, Layer, Persona, Signature};
+
+use crate::config::BudgetPart;
+use flaw::Findings;
+use folder::Files;
+use markdown::Shelf;
+
+/// Counts the tokens of a text.
+pub type Count<'a> = &'a dyn Fn(&str) -> u64;
+
+/// The charter of a run for which none is named.
+pub const DEFAULT: &str = "default";
+
+/// The folder of a home that holds charters by name.
+pub const HOME_FOLDER: &str = "charters";
+
+/// A charter, checked: what a run needs of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Charter {
+    /// Version of the protocol it is written for.
+    pub protocol: Version,
+    /// Its name.
+    pub name: String,
+    /// Its own version.
+    pub version: Version,
+    /// What it is for.
+    pub description: String,
+    /// How large a packet may be.
+    pub mtu: Mtu,
+    /// How a packet of the phase loop is shared out.
+    pub sections: Sections,
+    /// Who speaks.
+    pub identity: Identity,
+    /// How it speaks.
+    pub persona: Persona,
+    /// The registry of task instructions; empty, or with the five initial ones.
+    pub instructions: BTreeMap<String, Instruction>,
+    /// Agents by their ids.
+    pub agents: BTreeMap<String, Agent>,
+    /// Texts by their ids.
+    pub prompts: BTreeMap<String, Prompt>,
+    /// Models of the council's roles, as they are written; [`Charter::model`] is the one to ask.
+    pub roles: Roles<Option<ModelSpec>>,
+    /// Which program answers which command.
+    pub router: Router,
+    /// Parts of the budget.
+    pub budget: BudgetPart,
+    /// The recursion policy.
+    pub recursion: Option<RecursionPolicy>,
+    /// Parameters of `direct`.
+    pub direct: Option<direct::Params>,
+    /// The folder it was read from; a built-in one has none.
+    #[serde(skip)]
+    pub folder: Option<PathBuf>,
+    /// What is worth a word, though it can be used.
+    #[serde(skip)]
+    pub warnings: Vec<Finding>,
+}
+
+/// What a check of a charter found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// The charter, when nothing is wrong.
+    pub charter: Option<Charter>,
+    /// What is wrong.
+    pub problems: Vec<Finding>,
+    /// What is worth a word.
+    pub warnings: Vec<Finding>,
+}
+
+impl Checked {
+    /// The charter, or everything that is wrong with what was called `said`.
+    fn charter(self, said: impl Into<String>) -> Result<Charter, CharterError> {
+        self.charter.ok_or_else(|| CharterError::Broken {
+            said: said.into(),
+            problems: self.problems,
+        })
+    }
+}
+
+/// What a user means by the name or the path of a charter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Meant {
+    BuiltIn(Files),
+    Folder(PathBuf),
+}
+
+/// Checks what a user calls `said`: a built-in name, the path of a folder as seen from `base`, or the name of a folder
+/// among the charters of `home`.
+pub fn check(
+    said: &str,
+    base: &Path,
+    home: &Path,
+    count: Count<'_>,
+) -> Result<Checked, CharterError> {
+    match meant(said, base, home)? {
+        Meant::BuiltIn(files) => Ok(check_files(&files, Findings::default(), count)),
+        Meant::Folder(folder) => check_folder(&folder, count),
+    }
+}
+
+fn meant(said: &str, base: &Path, home: &Path) -> Result<Meant, CharterError> {
+    if let Some(files) = built_in::files(said) {
+        return Ok(Meant::BuiltIn(files));
+    }
+    let given = base.join(said);
+    if !said.is_empty() && given.is_dir() {
+        return Ok(Meant::Folder(given));
+    }
+    // What follows is a name, and a name never leads out of the home.
+    let folder = home.join(HOME_FOLDER);
+    if !manifest::is_slug(said) {
+        return Err(CharterError::BadName {
+            said: said.to_owned(),
+            why: "there is no such folder, and a name has no `/`, no `.` and no capital letter",
+        });
+    }
+    let named = folder.join(said);
+    if named.is_dir() {
+        Ok(Meant::Folder(named))
+    } else {
+        Err(CharterError::NotFound {
+            said: said.to_owned(),
+            folder: Some(folder),
+        })
+    }
+}
+
+fn check_folder(folder: &Path, count: Count<'_>) -> Result<Checked, CharterError> {
+    let mut findings = Findings::default();
+    let files = folder::read(folder, &mut findings).map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => CharterError::NotFound {
+            said: folder.display().to_string(),
+            folder: None,
+        },
+        _ => CharterError::Unreadable {
+            folder: folder.to_owned(),
+            source,
+        },
+    })?;
+    let mut checked = check_files(&files, findings, count);
+    if let Some(charter) = &mut checked.charter {
+        charter.folder = Some(folder.to_owned());
+    }
+    Ok(checked)
+}
+
+fn check_files(files: &Files, mut findings: Findings, count: Count<'_>) -> Checked {
+    let charter = assemble(files, count, &mut findings);
+    let Findings {
+        mut problems,
+        warnings,
+    } = findings;
+    problems.sort_by_key(Finding::order);
+    let charter = charter.filter(|_| problems.is_empty());
+    let charter = charter.map(|charter| Charter {
+        warnings: warnings.clone(),
+        ..charter
+    });
+    Checked {
+        charter,
+        problems,
+        warnings,
+    }
+}
+
+/// Reads every file, whatever the others say.
+fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<Charter> {
+    if !files.contains_key(manifest::FILE) {
+        let file = manifest::FILE;
+        findings.problem(file, None, Flaw::MissingFile { file });
+    }
+    let mut manifest = None;
+    let mut identity = Identity::default();
+    let mut persona = Persona::default();
+    let mut instructions = BTreeMap::new();
+    let mut agents = Shelf::new();
+    let mut prompts = Shelf::new();
+    for (file, content) in files {
+        let content = content.as_deref();
+        let Some(text) = content.and_then(|bytes| text(file, bytes, findings)) else {
+            continue;
+        };
+        match file.as_str() {
+            manifest::FILE => manifest = manifest::read(text, findings),
+            voice::IDENTITY_FILE => identity = voice::identity(text, findings),
+            voice::PERSONA_FILE => persona = voice::persona(text, findings),
+            instructions::FILE => instructions = instructions::read(text, count, findings),
+            file if file.starts_with(folder::AGENTS) => {
+                let _ = markdown::agent(file, text, &mut agents, findings);
+            }
+            file => {
+                let _ = markdown::prompt(file, text, &mut prompts, findings);
+            }
+        }
+    }
+    let manifest = manifest?;
+    warn_about_length(manifest.mtu, &identity, &persona, count, findings);
+    Some(Charter {
+        protocol: manifest.protocol,
+        name: manifest.name,
+        version: manifest.version,
+        description: manifest.description,
+        mtu: manifest.mtu,
+        sections: manifest.sections,
+        identity,
+        persona,
+        instructions,
+        agents: agents.into_things(),
+        prompts: prompts.into_things(),
+        roles: manifest.roles,
+        router: manifest.router,
+        budget: manifest.budget,
+        recursion: manifest.recursion,
+        direct: manifest.direct,
+        folder: None,
+        warnings: Vec::new(),
+    })
+}
+
+fn text<'a>(file: &str, bytes: &'a [u8], findings: &mut Findings) -> Option<&'a str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) => {
+            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let good = String::from_utf8_lossy(good);
+            let place = source::place(&good, good.len()..good.len());
+            findings.problem(file, Some(place), Flaw::NotText);
+            None
+        }
+    }
+}
+
+/// Identity and persona that no packet takes whole are shortened in each, which costs something every time.
+fn warn_about_length(
+    mtu: Mtu,
+    identity: &Identity,
+    persona: &Persona,
+    count: Count<'_>,
+    findings: &mut Findings,
+) {
+    let identity_tokens = count(&identity.text());
+    let texts = [
+        (
+            voice::IDENTITY_FILE,
+            "the identity",
+            identity_tokens,
+            mtu.identity_tokens_max(),
+        ),
+        (
+            voice::PERSONA_FILE,
+            "the persona",
+            count(&persona.text()),
+            mtu.persona_tokens_max(identity_tokens),
+        ),
+    ];
+    for (file, what, tokens, tokens_max) in texts {
+        if tokens > tokens_max {
+            let flaw = Flaw::WillBeShortened {
+                what,
+                tokens,
+                tokens_max,
+            };
+            findings.warning(file, None, flaw);
+        }
+    }
+}
+
+impl Charter {
+    /// A charter that comes with the program.
+    pub fn built_in(name: &str) -> Result<Self, CharterError> {
+        let files = built_in::files(name).ok_or_else(|| CharterError::NotFound {
+            said: name.to_owned(),
+            folder: None,
+        })?;
+        // Its texts are counted by a test, so that no start has to.
+        check_files(&files, Findings::default(), &|_| 0).charter(name)
+    }
+
+    /// Reads the charter in a folder.
+    pub fn load(folder: &Path, count: Count<'_>) -> Result<Self, CharterError> {
+        check_folder(folder, count)?.charter(folder.display().to_string())
+    }
+
+    /// Reads what a user calls `said`: a built-in name, the path of a folder as seen from `base`, or the name of a
+    /// folder among the charters of `home`.
+    pub fn find(
+        said: &str,
+        base: &Path,
+        home: &Path,
+        count: Count<'_>,
+    ) -> Result<Self, CharterError> {
+        match meant(said, base, home)? {
+            Meant::BuiltIn(_) => Self::built_in(said),
+            Meant::Folder(folder) => check_folder(&folder, count)?.charter(said),
+        }
+    }
+
+    /// The model of a role, where the charter names one. A script is meant from the charter's folder.
+    pub fn model(&self, role: CouncilRole) -> Option<ModelSpec> {
+        let mut spec = self.roles.get(role).clone()?;
+        if let (Some(folder), Some(file)) = (&self.folder, spec.id.strip_prefix("script/")) {
+            spec.id = format!("script/{}", folder.join(file).display());
+        }
+        Some(spec)
+    }
+
+    /// The model of a role: the charter's, else the run's that stands in for it.
+    pub fn model_or(&self, role: CouncilRole, run: &Models) -> ModelSpec {
+        self.model(role)
+            .unwrap_or_else(|| role.stand_in(run).clone())
+    }
+
+    /// What every packet of a run under this charter is framed with.
+    pub fn frame(&self) -> Frame {
+        let texts = self.instructions.iter();
+        Frame {
+            charter: format!("{} {}", self.name, self.version),
+            charter_digest: self.digest(),
+            mtu_tokens: match self.mtu {
+                Mtu::Window => None,
+                Mtu::Tokens(tokens) => Some(tokens),
+            },
+            identity: self.identity.text().into(),
+            persona: self.persona.text().into(),
+            instructions: texts
+                .map(|(key, instruction)| (key.clone(), instruction.text.as_str().into()))
+                .collect(),
+        }
+    }
+
+    /// SHA-256 of what the charter says, in hexadecimal digits. Comments, order and place of its files do not count.
+    pub fn digest(&self) -> String {
+        // A struct of strings and numbers always has a JSON form, and its keys keep their order.
+        let content = serde_json::to_vec(self).unwrap_or_default();
+        let mut hash = Sha256::new();
+        hash.update(b"fathom charter 1\n");
+        hash.update(&content);
+        let mut digits = String::new();
+        for byte in hash.finalize() {
+            // Writing to a string cannot fail.
+            let _ = write!(digits, "{byte:02x}");
+        }
+        digits
+    }
+}
+
+#[cfg(test)]
+#[path = "charter_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "broken_tests.rs"]
+mod broken;
+
+#[cfg(test)]
+#[path = "folder_tests.rs"]
+mod folders;
+
+#[cfg(test)]
+#[path = "heads_tests.rs"]
+mod heads;

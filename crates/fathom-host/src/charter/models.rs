@@ -1,0 +1,200 @@
+//! The council's roles and the models they have.
+
+use fathom_core::model::{ModelSpec, Models};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::flaw::{Findings, Flaw};
+use super::source::{Dropped, Source, unknown_word};
+
+/// Providers that a model's name may begin with.
+const PROVIDERS: [&str; 5] = ["local", "openai", "anthropic", "ollama", "script"];
+
+/// A role of the council.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CouncilRole {
+    /// The strong one, which decides where the others do not.
+    Prime,
+    /// The quick one.
+    Lite,
+    /// The one for code.
+    CodeMind,
+}
+
+impl CouncilRole {
+    /// Every role.
+    pub const ALL: [Self; 3] = [Self::Prime, Self::Lite, Self::CodeMind];
+
+    /// The role as a file names it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Prime => "prime",
+            Self::Lite => "lite",
+            Self::CodeMind => "codemind",
+        }
+    }
+
+    /// The run's model that stands in where the charter names none.
+    pub const fn stand_in(self, run: &Models) -> &ModelSpec {
+        match self {
+            Self::Prime | Self::CodeMind => &run.main,
+            Self::Lite => &run.sub,
+        }
+    }
+}
+
+/// One thing for each role.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Roles<T> {
+    /// Of Prime.
+    pub prime: T,
+    /// Of Lite.
+    pub lite: T,
+    /// Of `CodeMind`.
+    pub codemind: T,
+}
+
+impl<T> Roles<T> {
+    /// That of one role.
+    pub const fn get(&self, role: CouncilRole) -> &T {
+        match role {
+            CouncilRole::Prime => &self.prime,
+            CouncilRole::Lite => &self.lite,
+            CouncilRole::CodeMind => &self.codemind,
+        }
+    }
+}
+
+/// `[roles]` as it stands in the file.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct RoleTables {
+    prime: Option<Spanned<RoleTable>>,
+    lite: Option<Spanned<RoleTable>>,
+    codemind: Option<Spanned<RoleTable>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct RoleTable {
+    model: Option<Spanned<String>>,
+    base_url: Option<Spanned<String>>,
+    api_key_env: Option<Spanned<String>>,
+    api_key_header: Option<Spanned<String>>,
+}
+
+impl RoleTables {
+    pub(super) fn read(
+        self,
+        source: &Source<'_>,
+        dropped: &Dropped,
+        findings: &mut Findings,
+    ) -> Roles<Option<ModelSpec>> {
+        let mut spec = |role: CouncilRole, table: Option<Spanned<RoleTable>>| {
+            let table = table?;
+            let had_model = dropped.has(&format!("roles.{}.model", role.as_str()));
+            if table.get_ref().model.is_none() && !had_model {
+                let flaw = Flaw::MissingKey {
+                    key: "model".to_owned(),
+                    example: "model = \"PROVIDER/NAME\"",
+                };
+                source.problem(Some(&table.span()), flaw, findings);
+            }
+            spec(source, table.into_inner(), findings)
+        };
+        Roles {
+            prime: spec(CouncilRole::Prime, self.prime),
+            lite: spec(CouncilRole::Lite, self.lite),
+            codemind: spec(CouncilRole::CodeMind, self.codemind),
+        }
+    }
+}
+
+/// The model of a role, where it has one.
+fn spec(source: &Source<'_>, table: RoleTable, findings: &mut Findings) -> Option<ModelSpec> {
+    let RoleTable {
+        model,
+        base_url,
+        api_key_env,
+        api_key_header,
+    } = table;
+    if let Some(url) = &base_url
+        && let Err(why) = check_url(url.get_ref())
+    {
+        if url.get_ref().contains('@') {
+            source.bad_secret("base_url", url, why, findings);
+        } else {
+            source.bad("base_url", url, why, findings);
+        }
+    }
+    if let Some(variable) = &api_key_env
+        && let Err(why) = check_variable(variable.get_ref())
+    {
+        source.bad_secret("api_key_env", variable, why, findings);
+    }
+    if let Some(header) = &api_key_header
+        && let Err(why) = check_header(header.get_ref())
+    {
+        source.bad_secret("api_key_header", header, why, findings);
+    }
+    let model = model?;
+    check_model(source, &model, findings);
+    Some(ModelSpec {
+        id: model.into_inner(),
+        base_url: base_url.map(Spanned::into_inner),
+        api_key_env: api_key_env.map(Spanned::into_inner),
+        api_key_header: api_key_header.map(Spanned::into_inner),
+    })
+}
+
+fn check_model(source: &Source<'_>, model: &Spanned<String>, findings: &mut Findings) {
+    let parts = model.get_ref().split_once('/');
+    let Some((provider, name)) = parts.filter(|(_, name)| !name.trim().is_empty()) else {
+        let why = "a model is `PROVIDER/NAME`, as in `openai/gpt-4o-mini`";
+        return source.bad("model", model, why, findings);
+    };
+    if !PROVIDERS.contains(&provider) {
+        let known = PROVIDERS.map(str::to_owned).to_vec();
+        let flaw = unknown_word(provider.to_owned(), known);
+        source.problem(Some(&model.span()), flaw, findings);
+    } else if name.chars().any(char::is_control) {
+        source.bad("model", model, "it has control characters", findings);
+    }
+}
+
+fn check_url(url: &str) -> Result<(), &'static str> {
+    let rest = url
+        .strip_prefix("http://")
+        .or_else(|| url.strip_prefix("https://"))
+        .ok_or("it is not of the form `http://HOST/…`")?;
+    let host = rest.split('/').next().unwrap_or_default();
+    if host.is_empty() || url.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        Err("it is not of the form `http://HOST/…`")
+    } else if host.contains('@') {
+        Err(
+            "a user or a password does not belong into a charter; name a variable with `api_key_env`",
+        )
+    } else {
+        Ok(())
+    }
+}
+
+fn check_variable(name: &str) -> Result<(), &'static str> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if begins && name.chars().all(is_part) {
+        Ok(())
+    } else {
+        Err("it is not the name of a variable; the key itself does not belong into a charter")
+    }
+}
+
+fn check_header(name: &str) -> Result<(), &'static str> {
+    let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    if !name.is_empty() && name.chars().all(is_token) {
+        Ok(())
+    } else {
+        Err("it is not the name of a header")
+    }
+}

@@ -1,0 +1,94 @@
+//! Versions of the protocol and of a charter.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// The protocol that this build speaks.
+pub const PROTOCOL: Version = Version {
+    major: 1,
+    minor: 0,
+    patch: 0,
+};
+
+/// A version as `MAJOR.MINOR.PATCH`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Version {
+    /// Grows when something old no longer works.
+    pub major: u32,
+    /// Grows when something new works.
+    pub minor: u32,
+    /// Grows when something works better.
+    pub patch: u32,
+}
+
+/// A text that is no version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it is no version; write MAJOR.MINOR.PATCH, as in 1.0.0")]
+pub struct NoVersion;
+
+impl FromStr for Version {
+    type Err = NoVersion;
+
+    fn from_str(text: &str) -> Result<Self, NoVersion> {
+        let mut parts = text.split('.').map(number);
+        let mut next = || parts.next().flatten().ok_or(NoVersion);
+        let version = Self {
+            major: next()?,
+            minor: next()?,
+            patch: next()?,
+        };
+        match parts.next() {
+            None => Ok(version),
+            Some(_) => Err(NoVersion),
+        }
+    }
+}
+
+fn number(text: &str) -> Option<u32> {
+    let is_plain = text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_padded = text.len() > 1 && text.starts_with('0');
+    (is_plain && !is_padded)
+        .then(|| text.parse().ok())
+        .flatten()
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            major,
+            minor,
+            patch,
+        } = self;
+        write!(f, "{major}.{minor}.{patch}")
+    }
+}
+
+impl From<Version> for String {
+    fn from(version: Version) -> Self {
+        version.to_string()
+    }
+}
+
+impl TryFrom<String> for Version {
+    type Error = NoVersion;
+
+    fn try_from(text: String) -> Result<Self, NoVersion> {
+        text.parse()
+    }
+}
+
+/// How a charter of another major version becomes one of this build's.
+pub(super) fn migration(said: Version) -> String {
+    let Version { major, .. } = said;
+    let ours = PROTOCOL.major;
+    if major < ours {
+        format!("migrate it: \"From protocol {major} to {ours}\" in docs/charters.md")
+    } else {
+        format!(
+            "use a Fathom that speaks protocol {major}, or take the charter back: \"From protocol {major} to {ours}\" in the guide of that Fathom"
+        )
+    }
+}

@@ -1,0 +1,233 @@
+//! `identity.toml` and `persona.toml`: who speaks, and how.
+
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use super::flaw::{Findings, Flaw};
+use super::limit::LIST_MAX;
+use super::manifest::{SLUG, is_slug};
+use super::source::{Read, Source};
+
+/// The file of the identity.
+pub(super) const IDENTITY_FILE: &str = "identity.toml";
+
+/// The file of the persona.
+pub(super) const PERSONA_FILE: &str = "persona.toml";
+
+/// Who speaks. It does not change in normal operation, and no persona overrules it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// What it is like.
+    pub traits: Vec<String>,
+    /// What it always keeps to.
+    pub core_rules: Vec<String>,
+    /// The creator's signature. It is kept as it stands and not checked yet.
+    pub signature: Option<Signature>,
+}
+
+/// A signature and the key that made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signature {
+    /// The key's name or its public part.
+    pub key: String,
+    /// The signature.
+    pub value: String,
+}
+
+impl Identity {
+    /// The identity as a model reads it; empty when nothing is said.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        sentence(&mut text, "Traits", &self.traits.join(", "));
+        list(&mut text, "Rules", &self.core_rules);
+        text
+    }
+}
+
+/// How it speaks: tone and style, and layers that a project adds.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Persona {
+    /// The tone.
+    pub tone: String,
+    /// Notes on style.
+    pub style_notes: String,
+    /// What it keeps from.
+    pub constraints: Vec<String>,
+    /// Further layers, in their order.
+    pub layers: Vec<Layer>,
+}
+
+/// A part of a persona: context, a part to play, tools at hand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Layer {
+    /// Its name.
+    pub name: String,
+    /// What it adds.
+    pub text: String,
+}
+
+impl Persona {
+    /// The persona as a model reads it; empty when nothing is said.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        sentence(&mut text, "Tone", &self.tone);
+        sentence(&mut text, "Style", &self.style_notes);
+        list(&mut text, "Constraints", &self.constraints);
+        for layer in &self.layers {
+            sentence(&mut text, &layer.name, &layer.text);
+        }
+        text
+    }
+}
+
+fn sentence(text: &mut String, title: &str, said: &str) {
+    if !said.is_empty() {
+        line_break(text);
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{title}: {said}");
+    }
+}
+
+fn list(text: &mut String, title: &str, entries: &[String]) {
+    if !entries.is_empty() {
+        line_break(text);
+        let _ = write!(text, "{title}:");
+        for entry in entries {
+            let _ = write!(text, "\n- {entry}");
+        }
+    }
+}
+
+fn line_break(text: &mut String) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct IdentityTable {
+    traits: Vec<Spanned<String>>,
+    core_rules: Vec<Spanned<String>>,
+    signature: Option<Spanned<SignatureTable>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct SignatureTable {
+    key: Option<String>,
+    value: Option<String>,
+}
+
+/// Reads `identity.toml`.
+pub(super) fn identity(text: &str, findings: &mut Findings) -> Identity {
+    let source = Source::whole(IDENTITY_FILE, text);
+    let Some(read) = source.read::<IdentityTable>(findings) else {
+        return Identity::default();
+    };
+    let file = &read.value;
+    let signature = file.signature.as_ref().and_then(|signature| {
+        let SignatureTable { key, value } = signature.get_ref();
+        let parts = [
+            ("key", key, "key = \"…\""),
+            ("value", value, "value = \"…\""),
+        ];
+        for (part, said, example) in parts {
+            if said.is_none() && !read.dropped.has(&format!("signature.{part}")) {
+                let key = part.to_owned();
+                let flaw = Flaw::MissingKey { key, example };
+                source.problem(Some(&signature.span()), flaw, findings);
+            }
+        }
+        Some(Signature {
+            key: key.clone()?,
+            value: value.clone()?,
+        })
+    });
+    Identity {
+        traits: source.entries("traits", read.value.traits, findings),
+        core_rules: source.entries("core_rules", read.value.core_rules, findings),
+        signature,
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct PersonaTable {
+    tone: String,
+    style_notes: String,
+    constraints: Vec<Spanned<String>>,
+    layers: Vec<Spanned<LayerTable>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct LayerTable {
+    name: Option<Spanned<String>>,
+    text: Option<Spanned<String>>,
+}
+
+/// Reads `persona.toml`.
+pub(super) fn persona(text: &str, findings: &mut Findings) -> Persona {
+    let source = Source::whole(PERSONA_FILE, text);
+    let Some(read) = source.read::<PersonaTable>(findings) else {
+        return Persona::default();
+    };
+    let layers = layers(&source, &read, findings);
+    Persona {
+        tone: read.value.tone.trim().to_owned(),
+        style_notes: read.value.style_notes.trim().to_owned(),
+        constraints: source.entries("constraints", read.value.constraints, findings),
+        layers,
+    }
+}
+
+fn layers(source: &Source<'_>, read: &Read<PersonaTable>, findings: &mut Findings) -> Vec<Layer> {
+    let tables = &read.value.layers;
+    let mut layers: Vec<Layer> = Vec::new();
+    if let Some(first_over) = tables.get(LIST_MAX) {
+        let flaw = Flaw::TooMany {
+            what: "layers",
+            count_max: LIST_MAX,
+        };
+        source.problem(Some(&first_over.span()), flaw, findings);
+    }
+    for table in tables {
+        let LayerTable { name, text } = table.get_ref();
+        let (Some(name), Some(text)) = (name, text) else {
+            let parts = [
+                ("name", name.is_some(), "name = \"…\""),
+                ("text", text.is_some(), "text = \"…\""),
+            ];
+            for (part, is_there, example) in parts {
+                if !is_there && !read.dropped.has(&format!("layers.{part}")) {
+                    let key = part.to_owned();
+                    let flaw = Flaw::MissingKey { key, example };
+                    source.problem(Some(&table.span()), flaw, findings);
+                }
+            }
+            continue;
+        };
+        if !is_slug(name.get_ref()) {
+            source.bad("name", name, SLUG, findings);
+        }
+        if layers.iter().any(|layer| layer.name == *name.get_ref()) {
+            let flaw = Flaw::DuplicateId {
+                id: name.get_ref().clone(),
+                first: format!("this {PERSONA_FILE}"),
+            };
+            source.problem(Some(&name.span()), flaw, findings);
+        }
+        if text.get_ref().trim().is_empty() {
+            let what = format!("the text of the layer `{}`", name.get_ref());
+            source.problem(Some(&text.span()), Flaw::Empty { what }, findings);
+        }
+        layers.push(Layer {
+            name: name.get_ref().clone(),
+            text: text.get_ref().trim().to_owned(),
+        });
+    }
+    layers
+}
