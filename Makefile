@@ -5,8 +5,11 @@ SHELL := bash
 
 # Inside the ignored target folder, so a demonstration leaves nothing behind in the tree.
 DEMO_HOME := target/demo-home
-DEMO_MODEL := script/examples/first-answer.jsonl
-DEMO_QUESTION := How does Fathom keep a run within bounds?
+# The weights that `make run` fetches; what is there already is not fetched again.
+DEMO_WEIGHTS := default minilm
+TEST_WEIGHTS := small smoke minilm
+BENCH_WEIGHTS := default small smoke minilm
+DEMO_QUESTION := In two sentences: why should a program that acts for people keep a record of what it did?
 FATHOM := cargo run --quiet -p fathom-cli --bin fathom --
 
 .PHONY: help
@@ -15,31 +18,44 @@ help: ## List the targets
 
 # The dev profile: its dependencies are optimised and the first run does not wait for link-time optimisation.
 .PHONY: run
-run: build ## Build, ask one question of a scripted model, list the runs
+run: build ## Build, fetch weights once, ask the embedded model, list the runs
 	@mkdir -p $(DEMO_HOME)
-	$(FATHOM) ask "$(DEMO_QUESTION)" --model $(DEMO_MODEL) --home $(DEMO_HOME)
+	$(FATHOM) models pull $(DEMO_WEIGHTS)
+	$(FATHOM) ask "$(DEMO_QUESTION)" --home $(DEMO_HOME)
 	$(FATHOM) runs --home $(DEMO_HOME)
 
 .PHONY: build
-build: ## Build the binary `fathom`
+build: setup ## Build the binary `fathom`
 	cargo build -p fathom-cli --bin fathom
 
+# What the C++ engine of the embedded model is built with.
+.PHONY: setup
+setup: ## Install what building needs, where it is missing
+	@scripts/setup-build
+
 .PHONY: test
-test: nextest ## Run all tests and the examples in the docs
+test: setup nextest ## Fetch small weights, run all tests and the examples in the docs
 	@if cargo nextest --version >/dev/null 2>&1; then \
+		cargo nextest run --workspace --no-run; \
+		export FATHOM_TEST_WEIGHTS="$$(scripts/pull-weights $(TEST_WEIGHTS))"; \
 		cargo nextest run --workspace; \
 		cargo test --workspace --doc --quiet; \
 	else \
+		cargo test --workspace --no-run; \
+		export FATHOM_TEST_WEIGHTS="$$(scripts/pull-weights $(TEST_WEIGHTS))"; \
 		cargo test --workspace; \
 	fi
 
 .PHONY: soak
-soak: nextest ## Run the crash tests and the simulator for much longer
+soak: setup nextest ## Run the crash tests and the simulator for much longer
 	FATHOM_SOAK=1 cargo nextest run --workspace --profile soak -E 'test(soak) + test(kill) + test(simulator)'
 
 .PHONY: bench
-bench: ## Run the benchmarks
-	cargo bench -p fathom-cli --bench figures
+bench: setup ## Fetch all weights and run the benchmarks
+	@weights=$$(scripts/pull-weights $(BENCH_WEIGHTS)); \
+	export FATHOM_TEST_WEIGHTS="$$weights"; \
+	cargo bench -p fathom-cli --bench figures --bench packing; \
+	cargo bench -p fathom-local
 
 .PHONY: verify
 verify: ## Check everything that a change must pass: format, lints, tidy, conformance, tests, docs

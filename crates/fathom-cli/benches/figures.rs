@@ -153,10 +153,7 @@ fn models(server: &ModelServer) -> Models {
         base_url: Some(server.openai_url()),
         ..ModelSpec::named("openai/bench")
     };
-    Models {
-        main: spec.clone(),
-        sub: spec,
-    }
+    Models::new(spec.clone(), spec)
 }
 
 async fn server(latency: Duration) -> ModelServer {
@@ -196,6 +193,7 @@ async fn drill(host: &Runtime, server: &ModelServer, params: &Params) -> Duratio
                 time: Millis(600_000),
             },
             models: models(server),
+            frame: fathom_core::packet::Frame::default(),
         })
         .unwrap();
     match handle.end().await {

@@ -26,6 +26,7 @@ impl App {
             heads: settings.heads.clone(),
             concurrency: settings.concurrency,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
+            embedded: Arc::new(settings.embedded()),
             ..Options::new(settings.home.clone(), environment::key)
         };
         Ok(Self {

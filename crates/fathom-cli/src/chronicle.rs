@@ -46,8 +46,10 @@ pub(crate) fn words(event: &EventKind) -> String {
         EventKind::Started(started) => quoted(&started.goal),
         EventKind::Resumed | EventKind::Tick => String::new(),
         EventKind::Released { why } => format!("{why:?}").to_lowercase(),
-        EventKind::Measured { ask, measured } => format!("{ask} {} tokens", measured.input_tokens),
-        EventKind::Summarised { ask, text } | EventKind::ModelDelta { ask, text, .. } => {
+        EventKind::Measured { ask, measured, .. } => {
+            format!("{ask} {} tokens", measured.input_tokens)
+        }
+        EventKind::Summarised { ask, text, .. } | EventKind::ModelDelta { ask, text, .. } => {
             format!("{ask} {}", quoted(text))
         }
         EventKind::ModelReplied {
@@ -91,6 +93,21 @@ pub(crate) fn words(event: &EventKind) -> String {
             reserved,
             used,
         } => format!("{ask} {dimension}: {used} used, {reserved} reserved"),
+        EventKind::TokenBudgetOverrun {
+            ask,
+            field,
+            by,
+            limit,
+            before,
+            after,
+        } => {
+            let after = match after {
+                Some(after) if after <= limit => format!("{by} brought it to {after}"),
+                Some(after) => format!("{by} brought it to {after}, too long"),
+                None => format!("{by} could not shorten it"),
+            };
+            format!("{ask} {field}: {before} tokens, {limit} allowed, {after}")
+        }
         EventKind::Forfeited { amounts } => {
             format!(
                 "{} tokens, {}",
@@ -129,6 +146,7 @@ pub(crate) const fn name(command: &Command) -> &'static str {
         Command::Await { .. } => "await",
         Command::Refuse { .. } => "refuse",
         Command::ReportOverrun { .. } => "report_overrun",
+        Command::ReportShortening { .. } => "report_shortening",
         Command::ReportForfeit { .. } => "report_forfeit",
         Command::Finish { .. } => "finish",
     }

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use crate::error::CliError;
 
 /// Variables that Fathom reads for itself; keys of models are looked up by name when they are needed.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 21] = [
     "FATHOM_HOME",
     "FATHOM_CHARTER",
     "FATHOM_MODEL",
@@ -23,6 +23,9 @@ const NAMES: [&str; 18] = [
     "FATHOM_VERBOSE",
     "FATHOM_CONFIG",
     "FATHOM_NO_RESUME",
+    "FATHOM_MODELS",
+    "HF_ENDPOINT",
+    "XDG_CACHE_HOME",
     "XDG_DATA_HOME",
     "HOME",
 ];

@@ -7,10 +7,13 @@ use std::path::PathBuf;
 use fathom_core::failure::ModelFailure;
 use fathom_core::id::RunId;
 use fathom_host::HostError;
+use fathom_host::charter::CharterError;
+use fathom_local::weights::WeightsError;
 use fathom_models::ModelsError;
 use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::findings::{self, Gravity};
 use crate::line::{Line, Tone};
 use crate::plain_text::{one_line, safe};
 
@@ -33,14 +36,10 @@ pub(crate) enum CliError {
     NoQuestion,
     #[error("`{what}` is {value}, the hard cap is {cap}")]
     OverCap { what: String, value: u64, cap: u64 },
-    #[error("no model is configured")]
-    NoModel,
     #[error("`{model}` is no model of this build: {why}")]
     UnknownModel { model: String, why: String },
     #[error("cannot read the script `{}`", file.display())]
     NoScript { file: PathBuf, source: io::Error },
-    #[error("there is no charter `{name}` in this build")]
-    UnknownCharter { name: String },
     #[error("cannot read {what}")]
     Unreadable { what: String, source: io::Error },
     #[error("{what} is not text")]
@@ -71,6 +70,10 @@ pub(crate) enum CliError {
     Host(#[from] HostError),
     #[error("{error}")]
     Run { run: RunId, error: HostError },
+    #[error(transparent)]
+    Weights(#[from] WeightsError),
+    #[error("interrupted while fetching `{names}`")]
+    PullInterrupted { names: String },
     #[error("{what}")]
     Bug { what: String },
 }
@@ -85,10 +88,8 @@ impl CliError {
             Self::Arguments { .. } => "F0104",
             Self::NoQuestion => "F0105",
             Self::OverCap { .. } => "F0106",
-            Self::NoModel => "F0107",
             Self::UnknownModel { .. } => "F0108",
             Self::NoScript { .. } => "F0109",
-            Self::UnknownCharter { .. } => "F0120",
             Self::Unreadable { .. } => "F0121",
             Self::NotText { .. } => "F0122",
             Self::TooLarge { .. } => "F0124",
@@ -101,6 +102,8 @@ impl CliError {
             Self::Interrupted { .. } => "F0490",
             Self::StillRunning { .. } => "F0491",
             Self::Host(error) | Self::Run { error, .. } => error.code(),
+            Self::Weights(error) => error.code(),
+            Self::PullInterrupted { .. } => "F0532",
             Self::Bug { .. } => "F0901",
         }
     }
@@ -117,10 +120,8 @@ impl CliError {
             Self::BadValue { what, .. } => format!("`--help` after the command says what `{what}` takes"),
             Self::NoQuestion => "put it first: `fathom ask \"…\" --context PATH`; `-` or a pipe reads it from stdin".into(),
             Self::OverCap { what, cap, .. } => format!("set `{what}` to at most {cap}"),
-            Self::NoModel => "name one: `--model openai/NAME --base-url URL`, `--model ollama/NAME` or `--model script/FILE`; `FATHOM_MODEL` and `model` in fathom.toml do the same".into(),
-            Self::UnknownModel { .. } => "a model is `openai/NAME`, `anthropic/NAME`, `ollama/NAME` or `script/FILE`".into(),
+            Self::UnknownModel { .. } => "a model is `local/NAME`, `local/FILE.gguf`, `openai/NAME`, `anthropic/NAME`, `ollama/NAME` or `script/FILE`".into(),
             Self::NoScript { .. } => "`script/FILE` answers from the JSON lines of FILE; the path is relative to this folder".into(),
-            Self::UnknownCharter { .. } => "leave out `--charter`, or say `--charter default`".into(),
             Self::Unreadable { .. } => "check the path and its permissions".into(),
             Self::NotText { .. } => "give UTF-8 text; convert the file first".into(),
             Self::TooLarge { .. } => "give a part of it, or fewer files".into(),
@@ -133,6 +134,8 @@ impl CliError {
             Self::Interrupted { short, .. } => format!("go on with: fathom resume {short}"),
             Self::StillRunning { run } => format!("watch it with `fathom show {run}`"),
             Self::Host(error) | Self::Run { error, .. } => error.hint(),
+            Self::Weights(error) => error.hint(),
+            Self::PullInterrupted { names } => format!("what has come is kept; go on with: fathom models pull {names}"),
             Self::Bug { .. } => "this is a bug; please report it with this line and the command. Runs can be resumed".into(),
         }
     }
@@ -152,8 +155,9 @@ impl CliError {
     /// How the process ends.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Interrupted { .. } => Exit::Interrupted,
+            Self::Interrupted { .. } | Self::PullInterrupted { .. } => Exit::Interrupted,
             Self::Host(HostError::Models(error)) => unusable_model(error),
+            Self::Weights(error) | Self::Host(HostError::Weights(error)) => unusable_weights(error),
             _ => Exit::of_error(self.code()),
         }
     }
@@ -176,11 +180,12 @@ impl CliError {
                 "interrupted; go on with: fathom resume {short}"
             ))];
         }
-        let mut lines = vec![
+        let mut lines = self.problems();
+        lines.push(
             Line::new()
                 .with(Tone::Bad, format!("error[{}]", self.code()))
                 .with(Tone::Plain, format!(": {}", safe(&self.to_string()))),
-        ];
+        );
         lines.extend(
             self.causes()
                 .iter()
@@ -192,6 +197,17 @@ impl CliError {
                 .with(Tone::Plain, format!(": {}", safe(&self.hint()))),
         );
         lines
+    }
+
+    /// What is wrong with a charter, one after the other.
+    fn problems(&self) -> Vec<Line> {
+        let Self::Host(HostError::Charter(CharterError::Broken { problems, .. })) = self else {
+            return Vec::new();
+        };
+        let problems = problems.iter();
+        problems
+            .flat_map(|problem| findings::lines(Gravity::Error, problem))
+            .collect()
     }
 
     /// The error as a program reads it.
@@ -214,6 +230,15 @@ fn unusable_model(error: &ModelsError) -> Exit {
         ModelsError::Client { .. } => Exit::Unreachable,
         ModelsError::Prices { .. } => Exit::Bug,
         _ => Exit::Usage,
+    }
+}
+
+/// Weights that nobody knows were named wrongly; all else is what the machine or the network lacks.
+const fn unusable_weights(error: &WeightsError) -> Exit {
+    match error {
+        WeightsError::Unknown { .. } => Exit::Usage,
+        WeightsError::Catalogue { .. } => Exit::Bug,
+        _ => Exit::Unreachable,
     }
 }
 

@@ -9,7 +9,6 @@ fn all() -> Vec<CliError> {
     let io = || io::Error::from(io::ErrorKind::NotFound);
     vec![
         CliError::NoQuestion,
-        CliError::NoModel,
         CliError::OverCap {
             what: "--max-depth".into(),
             value: 9,

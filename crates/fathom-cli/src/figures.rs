@@ -18,6 +18,14 @@ pub(crate) fn count(number: u64) -> String {
     number.to_string()
 }
 
+/// `466 kB`, `98 MB`, `1.1 GB`.
+pub(crate) fn bytes(number: u64) -> String {
+    let text = count(number);
+    let digits = text.trim_end_matches(char::is_alphabetic);
+    let unit = text.trim_start_matches(digits);
+    format!("{digits} {unit}B")
+}
+
 /// `0.8 s`, `42 s`, `3 m 20 s`, `5 m`, `2 h 5 m`.
 pub(crate) fn span(Millis(millis): Millis) -> String {
     let seconds = millis / 1000;

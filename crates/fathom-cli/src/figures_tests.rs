@@ -84,3 +84,15 @@ fn ages_have_one_unit() {
     }
     assert_eq!(age(Timestamp(0), now), "0 s");
 }
+
+#[test]
+fn bytes_have_their_unit_apart() {
+    for (number, text) in [
+        (7, "7 B"),
+        (466_247, "466 kB"),
+        (98_362_432, "98 MB"),
+        (1_117_320_768, "1.1 GB"),
+    ] {
+        assert_eq!(bytes(number), text);
+    }
+}

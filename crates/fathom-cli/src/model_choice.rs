@@ -13,6 +13,7 @@ enum Provider {
     Anthropic,
     Ollama,
     Script,
+    Local,
 }
 
 impl Provider {
@@ -32,12 +33,15 @@ impl Provider {
             "anthropic" => Self::Anthropic,
             "ollama" => Self::Ollama,
             "script" => Self::Script,
-            "local" => return Err(unknown("the embedded model is not part of it yet")),
+            "local" => Self::Local,
             _ => return Err(unknown("it does not know the provider")),
         };
         Ok((provider, name))
     }
 }
+
+/// The model when none is named: the one that runs in this process.
+pub(crate) const DEFAULT: &str = "local/default";
 
 /// A model as it was named, and the folder from which its path is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,20 +63,31 @@ pub(crate) struct ModelChoice {
 impl ModelChoice {
     /// The models of a run. `key` looks up the variables that hold keys.
     pub(crate) fn models(&self, key: fn(&str) -> Option<String>) -> Result<Models, CliError> {
-        let main = self.main.as_ref().ok_or(CliError::NoModel)?;
+        let unnamed = Said {
+            value: DEFAULT.to_owned(),
+            folder: PathBuf::new(),
+        };
+        let main = self.main.as_ref().unwrap_or(&unnamed);
         let (main_provider, _) = Provider::of(&main.value)?;
         let sub = self.sub.as_ref().unwrap_or(main);
         let (sub_provider, _) = Provider::of(&sub.value)?;
         self.check_server(key)?;
         // Server and key belong to one provider: the main model's, or the other's where a script is the main one.
         let served = match main_provider {
-            Provider::Script => sub_provider,
+            Provider::Script | Provider::Local => sub_provider,
             provider => provider,
         };
-        Ok(Models {
-            main: self.spec(main, served)?,
-            sub: self.spec(sub, served)?,
-        })
+        if let (Provider::Local, Some(url)) = (served, &self.base_url) {
+            return Err(CliError::BadValue {
+                what: "--base-url".to_owned(),
+                value: url.clone(),
+                why: "the embedded model has no server; `--model` names another one".to_owned(),
+            });
+        }
+        Ok(Models::new(
+            self.spec(main, served)?,
+            self.spec(sub, served)?,
+        ))
     }
 
     fn check_server(&self, key: fn(&str) -> Option<String>) -> Result<(), CliError> {
@@ -111,6 +126,19 @@ impl ModelChoice {
             let file = script(&said.folder, name)?;
             return Ok(ModelSpec::named(format!("script/{}", file.display())));
         }
+        if provider == Provider::Local {
+            let is_file = Path::new(name)
+                .extension()
+                .is_some_and(|extension| extension.eq_ignore_ascii_case("gguf"));
+            // Whether it is there is the engine's to say, with what it needs of it.
+            let file = said.folder.join(name);
+            let file = std::fs::canonicalize(&file).unwrap_or(file);
+            return Ok(if is_file {
+                ModelSpec::named(format!("local/{}", file.display()))
+            } else {
+                ModelSpec::named(said.value.clone())
+            });
+        }
         let mut spec = ModelSpec::named(said.value.clone());
         if provider == served {
             spec.base_url.clone_from(&self.base_url);
@@ -135,15 +163,15 @@ fn script(folder: &Path, name: &str) -> Result<PathBuf, CliError> {
     Ok(whole)
 }
 
-/// A model's name for people: of a script only the file's name.
+/// A model's name for people: of a file only its name.
 pub(crate) fn shown(id: &str) -> String {
-    match id.strip_prefix("script/") {
-        Some(path) => {
+    match id.split_once('/') {
+        Some((provider @ ("script" | "local"), path)) => {
             let name = Path::new(path).file_name();
             let name = name.map_or_else(|| path.into(), std::ffi::OsStr::to_string_lossy);
-            format!("script/{name}")
+            format!("{provider}/{name}")
         }
-        None => id.to_owned(),
+        _ => id.to_owned(),
     }
 }
 

@@ -18,7 +18,7 @@ fn x08_models_that_cannot_be_are_named() {
         ("gpt-4o", "F0108"),
         ("openai/", "F0108"),
         ("opnai/x", "F0108"),
-        ("local/qwen", "F0108"),
+        ("local/", "F0108"),
         ("script/no/such/file", "F0109"),
         ("script/tmp", "F0109"),
     ] {
@@ -28,11 +28,29 @@ fn x08_models_that_cannot_be_are_named() {
         };
         assert_eq!(choice.models(no_key).unwrap_err().code(), code, "{model}");
     }
-    let none = ModelChoice::default().models(no_key).unwrap_err();
-    assert_eq!(none.code(), "F0107");
-    for example in ["openai/", "ollama/", "script/FILE"] {
-        assert!(none.hint().contains(example));
-    }
+}
+
+#[test]
+fn x05_without_a_name_the_embedded_model_answers() {
+    let models = ModelChoice::default().models(no_key).unwrap();
+    assert_eq!(models.main.id, "local/default");
+    assert_eq!(models.sub, models.main);
+    let served = ModelChoice {
+        base_url: Some("http://127.0.0.1:1/v1".into()),
+        ..ModelChoice::default()
+    };
+    assert_eq!(served.models(no_key).unwrap_err().code(), "F0103");
+}
+
+#[test]
+fn x05_a_gguf_file_is_meant_from_where_it_was_said() {
+    let choice = ModelChoice {
+        main: Some(said("local/weights/own.gguf")),
+        ..ModelChoice::default()
+    };
+    let models = choice.models(no_key).unwrap();
+    assert_eq!(models.main.id, "local//weights/own.gguf");
+    assert_eq!(shown(&models.main.id), "local/own.gguf");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use fathom_host::story::Story;
 
 use crate::budget;
 use crate::changes::Changes;
+use crate::embedded;
 use crate::line::{Line, Tone};
 use crate::model_choice::shown;
 use crate::output;
@@ -159,6 +160,7 @@ fn still(shown_run: &Shown<'_>, width: usize) -> Vec<Line> {
     if let Some(used) = budget::of(shown_run.story, Moment::Rest) {
         lines.extend(budget::words(&used, width));
     }
+    lines.extend(embedded::used(shown_run.story).map(|line| line.clipped(width)));
     let model = shown_run.story.root().map(|root| shown(root.model()));
     lines.push(
         Line::new()

@@ -7,7 +7,11 @@ use std::path::{Path, PathBuf};
 use fathom_core::amounts::Budget;
 use fathom_core::contract::{Contract, RecursionPolicy, cap};
 use fathom_core::programs::direct;
+use fathom_host::HostError;
+use fathom_host::charter::{self, Charter};
 use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config};
+use fathom_host::local::Embedded;
+use fathom_models::count_o200k;
 
 use crate::environment::Variables;
 use crate::error::CliError;
@@ -15,9 +19,6 @@ use crate::model_choice::{ModelChoice, Said};
 use crate::typed::Flags;
 
 const CONFIG_FILE: &str = "fathom.toml";
-
-/// The only charter of this build.
-const CHARTER: &str = "default";
 
 /// What goes to stdout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +63,28 @@ pub(crate) struct Settings {
     pub(crate) concurrency: u32,
     pub(crate) direct: direct::Params,
     pub(crate) model: ModelChoice,
+    /// The charter as it was named, and the folder from which a path is meant.
+    pub(crate) charter: Said,
+    /// Where weights lie; unknown where the user has neither a cache nor a home.
+    pub(crate) models_folder: Option<PathBuf>,
+    /// The model hub, when it is not the usual one.
+    pub(crate) hub_url: Option<String>,
 }
 
 impl Settings {
+    /// What runs in this process, with the folder of weights.
+    pub(crate) fn embedded(&self) -> Embedded {
+        let own = self.home.join("models");
+        Embedded::new(self.models_folder.clone().unwrap_or(own))
+    }
+
+    /// The charter of a run. Commands that need none are not disturbed by a broken one.
+    pub(crate) fn charter(&self) -> Result<Charter, CliError> {
+        let Said { value, folder } = &self.charter;
+        let charter = Charter::find(value, folder, &self.home, &count_o200k);
+        Ok(charter.map_err(HostError::from)?)
+    }
+
     /// What a run of these settings may do.
     pub(crate) fn contract(&self) -> Contract {
         Contract {
@@ -121,6 +141,19 @@ impl Sources<'_> {
             .ok_or(CliError::NoHome)
     }
 
+    /// Weights can be fetched again, so they belong in the cache.
+    fn models_folder(&self, folder: &Path) -> Option<PathBuf> {
+        if let Some(said) = self.variables.get("FATHOM_MODELS") {
+            return Some(folder.join(said));
+        }
+        let cache = self.variables.get("XDG_CACHE_HOME").map(PathBuf::from);
+        let cache = cache.filter(|cache| cache.is_absolute()).or_else(|| {
+            let home = self.variables.get("HOME")?;
+            Some(Path::new(home).join(".cache"))
+        });
+        cache.map(|cache| cache.join("fathom/models"))
+    }
+
     fn config(
         &self,
         folder: &Path,
@@ -155,7 +188,6 @@ impl Sources<'_> {
         config: Config,
         config_file: Option<PathBuf>,
     ) -> Result<Settings, CliError> {
-        self.check_charter(&config)?;
         // A path in a file is meant from where the file lies.
         let beside = config_file.as_deref().and_then(Path::parent);
         let beside = beside.unwrap_or(folder).to_owned();
@@ -165,29 +197,48 @@ impl Sources<'_> {
             (None, None) => self.default_home()?,
         };
         let heads = config.heads.as_ref().map(|heads| beside.join(heads));
+        let said = self.charter(folder, &beside, &config);
+        // A broken charter is told by the command that needs it.
+        let charter = Charter::find(&said.value, &said.folder, &home, &count_o200k).ok();
         Ok(Settings {
             home,
             heads,
             form: self.form(&config)?,
             loudness: self.loudness(&config)?,
             others: self.others(&config)?,
-            budget: self.budget(config.budget)?,
-            recursion: self.recursion(config.recursion.clone())?,
+            budget: self.budget(charter.as_ref().map(|c| c.budget), config.budget)?,
+            recursion: self.recursion(
+                config
+                    .recursion
+                    .clone()
+                    .or_else(|| charter.as_ref()?.recursion.clone()),
+            )?,
             concurrency: self.concurrency(config.concurrency)?,
-            direct: config.direct.clone().unwrap_or_default(),
+            direct: config
+                .direct
+                .clone()
+                .or_else(|| charter.as_ref()?.direct.clone())
+                .unwrap_or_default(),
+            charter: said,
+            models_folder: self.models_folder(folder),
+            hub_url: self.variables.get("HF_ENDPOINT").map(str::to_owned),
             model: self.model(folder, &beside, config),
             config_file,
         })
     }
 
-    fn check_charter(&self, config: &Config) -> Result<(), CliError> {
-        let said = self.flags.charter.as_deref();
-        let said = said.or_else(|| self.variables.get("FATHOM_CHARTER"));
-        match said.or(config.charter.as_deref()) {
-            None | Some(CHARTER) => Ok(()),
-            Some(name) => Err(CliError::UnknownCharter {
-                name: name.to_owned(),
-            }),
+    fn charter(&self, folder: &Path, beside: &Path, config: &Config) -> Said {
+        let typed = self.flags.charter.as_deref();
+        let typed = typed.or_else(|| self.variables.get("FATHOM_CHARTER"));
+        match (typed, &config.charter) {
+            (None, Some(filed)) => Said {
+                value: filed.clone(),
+                folder: beside.to_owned(),
+            },
+            (typed, _) => Said {
+                value: typed.unwrap_or(charter::DEFAULT).to_owned(),
+                folder: folder.to_owned(),
+            },
         }
     }
 
@@ -229,9 +280,9 @@ impl Sources<'_> {
         })
     }
 
-    /// The budget, dimension by dimension: flag over variable over file over the usual.
-    fn budget(&self, file: BudgetPart) -> Result<Budget, CliError> {
-        let mut budget = file.over(config::BUDGET);
+    /// The budget, dimension by dimension: flag over variable over file over charter over the usual.
+    fn budget(&self, charter: Option<BudgetPart>, file: BudgetPart) -> Result<Budget, CliError> {
+        let mut budget = file.over(charter.unwrap_or_default().over(config::BUDGET));
         let said = [
             ("FATHOM_BUDGET", self.variables.get("FATHOM_BUDGET")),
             ("--budget", self.flags.budget.as_deref()),

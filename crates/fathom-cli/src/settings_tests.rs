@@ -162,8 +162,6 @@ fn e03_x08_what_cannot_be_meant_is_said_with_its_name() {
         place().error("--budget speed=1"),
         place().error("--budget tokens=1,,calls=2"),
         place().variable("FATHOM_BUDGET", "tokens=-1").error(""),
-        place().error("--charter agency"),
-        place().variable("FATHOM_CHARTER", "./mine").error(""),
         place().error("--quiet -v"),
         place().error("--config gone.toml"),
         place().file("fathom.toml", "model = 3").error(""),

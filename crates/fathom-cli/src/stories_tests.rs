@@ -11,6 +11,7 @@ use fathom_core::model::{
     UsageSource,
 };
 use fathom_core::outcome::{BudgetUse, EpisodeResult, HandoffTicket, NextAction, Status, Summary};
+use fathom_core::packet::{Frame, Meta, PacketId};
 use fathom_core::programs::direct;
 use fathom_core::recursion::{Class, Trigger};
 use fathom_core::stop::{Refusal, StopReason};
@@ -68,10 +69,10 @@ impl Teller {
 
     pub(crate) fn start(&mut self, episode: &str, goal: &str, origin: Origin) {
         let depth = u8::try_from(id(episode).depth()).unwrap();
-        let models = Models {
-            main: ModelSpec::named("openai/qwen3-32b"),
-            sub: ModelSpec::named("script/files/answers.jsonl"),
-        };
+        let models = Models::new(
+            ModelSpec::named("openai/qwen3-32b"),
+            ModelSpec::named("script/files/answers.jsonl"),
+        );
         let started = Started {
             goal: goal.into(),
             role: Role::Orchestrator,
@@ -85,6 +86,7 @@ impl Teller {
                 ModelRole::Sub
             },
             models,
+            frame: Frame::default(),
             origin,
         };
         self.tell(
@@ -137,7 +139,12 @@ impl Teller {
         self.tell(
             at,
             episode,
-            EventKind::Measured { ask, measured },
+            EventKind::Measured {
+                ask,
+                measured,
+                weights: vec![],
+                round: 0,
+            },
             vec![call],
         );
     }
@@ -155,6 +162,15 @@ impl Teller {
                 pattern: None,
                 delivery: fathom_core::model::Delivery::Streamed,
                 timeout: Millis(60_000),
+            },
+            packet: Meta {
+                id: PacketId::of(&id("0"), AskId(ask)),
+                parent: None,
+                at: Timestamp(0),
+                confidence_milli: None,
+                risk: None,
+                retries: None,
+                items: vec![],
             },
             reserved: Amounts {
                 tokens: 1824,

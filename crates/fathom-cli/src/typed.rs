@@ -38,13 +38,13 @@ pub(crate) struct Flags {
         long,
         global = true,
         value_name = "DIR",
-        help = "Data folder (journal, keys) [default: $XDG_DATA_HOME/fathom]"
+        help = "Data folder (journal, keys, charters) [default: $XDG_DATA_HOME/fathom]"
     )]
     pub(crate) home: Option<PathBuf>,
-    /// A built-in charter or a folder; this build has `default`
+    /// A built-in charter, one of the home, or a folder [default: default]
     #[arg(long, global = true, value_name = "NAME|DIR")]
     pub(crate) charter: Option<String>,
-    /// openai/…, anthropic/…, ollama/… or script/FILE
+    /// local/… (weights or a GGUF file), openai/…, anthropic/…, ollama/… or script/FILE [default: local/default]
     #[arg(long, global = true, value_name = "PROVIDER/NAME")]
     pub(crate) model: Option<String>,
     /// Model of children and leaf calls [default: that of `--model`]
@@ -136,9 +136,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N", default_value_t = 30)]
         days: u32,
     },
-    /// Models: prices, windows and what is configured
+    /// Models: what is configured, prices, and weights for the embedded model
     #[command(subcommand)]
     Models(ModelsCommand),
+    /// Charters: check one, show one, begin a new one
+    #[command(subcommand)]
+    Charter(CharterCommand),
     /// Check home, journal, keys and models
     Doctor,
     /// Destroy the key of a run's content; its chain can still be verified
@@ -182,6 +185,37 @@ pub(crate) struct RunName {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum ModelsCommand {
-    /// List known models with windows and prices, and those configured
+    /// List what is configured, known models with windows and prices, and weights
     List,
+    /// Fetch weights: `default`, `small`, `smoke`, `embeddings`, or a name that `models list` shows
+    Pull {
+        /// What to fetch
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+    },
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum CharterCommand {
+    /// Tell all that is wrong with a charter, with file, line and column
+    Check {
+        /// A built-in charter, a folder, or the name of one in the home [default: default]
+        #[arg(value_name = "NAME|DIR")]
+        which: Option<String>,
+    },
+    /// Show what a charter says: packet, roles and models, texts and their tokens
+    Show {
+        /// A built-in charter, a folder, or the name of one in the home [default: default]
+        #[arg(value_name = "NAME|DIR")]
+        which: Option<String>,
+    },
+    /// Write a charter to begin with, with comments that explain it
+    New {
+        /// Its name, which is the name of its folder too
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Where its folder goes [default: `charters` in the home]
+        #[arg(long, value_name = "DIR")]
+        dir: Option<PathBuf>,
+    },
 }

@@ -4,10 +4,12 @@ use fathom_core::model::{ModelSpec, Models};
 use fathom_core::programs::direct::{Params, Review};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
+use fathom_host::charter::CouncilRole;
 
 use super::ended::conclude;
 use crate::app::App;
 use crate::beside::Beside;
+use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -22,7 +24,11 @@ use crate::typed::Ask;
 const REVISIONS_MAX: u32 = 1;
 
 pub(crate) async fn ask(asked: Ask, settings: Settings) -> Result<Exit, CliError> {
-    let models = settings.model.models(environment::key)?;
+    let charter = settings.charter()?;
+    let mut models = settings.model.models(environment::key)?;
+    models.prime = charter.model(CouncilRole::Prime);
+    models.lite = charter.model(CouncilRole::Lite);
+    models.code_mind = charter.model(CouncilRole::CodeMind);
     let question = inputs::question(asked.question.as_deref())?;
     let inputs::Gathered {
         material,
@@ -31,12 +37,15 @@ pub(crate) async fn ask(asked: Ask, settings: Settings) -> Result<Exit, CliError
     let mut params = params(&asked, settings.direct.clone())?;
     params.material.extend(material);
     let app = App::open(settings)?;
+    warnings.extend(charter.warnings.iter().map(ToString::to_string));
+    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
     let handle = app.runtime.start(NewRun {
         goal: Text::new(question),
         program: params.spec(),
         contract: app.settings.contract(),
         budget: app.settings.budget,
         models: models.clone(),
+        frame: charter.frame(),
     })?;
     // The first request is on its way; what follows need not be quick.
     let beside = Beside::begin(&app);

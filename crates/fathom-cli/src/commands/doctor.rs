@@ -2,10 +2,12 @@
 
 use fathom_core::model::ModelSpec;
 use fathom_host::HostError;
+use fathom_host::local::Embedded;
 use fathom_models::HealthState;
 use serde::Serialize;
 
 use crate::app::App;
+use crate::commands::weights as local;
 use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -37,12 +39,15 @@ pub(crate) async fn doctor(settings: Settings) -> Result<Exit, CliError> {
     let form = settings.form;
     let mut checks = vec![configuration(&settings)];
     let models = settings.model.models(environment::key);
+    let weights = weights(&settings);
+    let embedded = settings.embedded();
     checks.extend(home(settings));
+    checks.push(weights);
     match models {
         Ok(models) => {
-            checks.push(model("model", &models.main).await);
+            checks.push(model("model", &models.main, &embedded).await);
             if models.sub != models.main {
-                checks.push(model("sub-model", &models.sub).await);
+                checks.push(model("sub-model", &models.sub, &embedded).await);
             }
         }
         Err(error) => checks.push(Check::failed("model", &error)),
@@ -69,6 +74,25 @@ fn configuration(settings: &Settings) -> Check {
         None => "no fathom.toml; flags and variables alone".to_owned(),
     };
     Check::passed("configuration", detail)
+}
+
+/// The weights of the embedded model; a run on a server needs none.
+fn weights(settings: &Settings) -> Check {
+    let store = match local::store(settings) {
+        Ok(store) => store,
+        Err(error) => return Check::failed("weights", &error),
+    };
+    let state = local::state(&store);
+    match state.damaged {
+        None => Check::passed("weights", state.said),
+        Some(name) => Check {
+            what: "weights".to_owned(),
+            ok: false,
+            detail: state.said,
+            hint: Some(format!("fetch them again with: fathom models pull {name}")),
+            exit: Exit::Unreachable,
+        },
+    }
 }
 
 fn home(settings: Settings) -> Vec<Check> {
@@ -103,7 +127,35 @@ fn home(settings: Settings) -> Vec<Check> {
     ]
 }
 
-async fn model(what: &str, spec: &ModelSpec) -> Check {
+/// Whether the weights of an embedded model are there. Loading them would take too long.
+fn embedded(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
+    let chosen = here.choose(spec.name());
+    let file = chosen.and_then(|chosen| Ok((here.file(&chosen.name)?, chosen)));
+    match file {
+        Ok((file, chosen)) if file.is_file() => {
+            let instead = chosen.instead.map(|why| format!("; {why}"));
+            let said = format!(
+                "local/{}{}",
+                shown(&chosen.name),
+                instead.unwrap_or_default()
+            );
+            Check::passed(what, said)
+        }
+        Ok((file, _)) => Check {
+            what: what.to_owned(),
+            ok: false,
+            detail: format!("there are no weights at `{}`", file.display()),
+            hint: Some("fetch them with: fathom models pull default".to_owned()),
+            exit: Exit::Unreachable,
+        },
+        Err(error) => Check::failed(what, &error.into()),
+    }
+}
+
+async fn model(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
+    if spec.provider() == fathom_host::local::PROVIDER {
+        return embedded(what, spec, here);
+    }
     let name = shown(&spec.id);
     let health = match fathom_models::health(spec, environment::key).await {
         Ok(health) => health,

@@ -2,10 +2,12 @@
 
 mod ask;
 mod cancel;
+mod charter;
 mod doctor;
 mod ended;
 mod fork;
 mod models;
+mod pull;
 mod replay;
 mod resume;
 mod runs;
@@ -13,6 +15,7 @@ mod show;
 mod shred;
 mod stats;
 mod verify;
+mod weights;
 
 use crate::app::App;
 use crate::error::CliError;
@@ -33,6 +36,8 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
         Command::Stats { days } => stats::stats(&App::open(settings)?, days),
         Command::Models(ModelsCommand::List) => models::list(&settings),
+        Command::Charter(command) => charter::carry_out(command, &settings),
+        Command::Models(ModelsCommand::Pull { names }) => pull::pull(&names, &settings).await,
         Command::Doctor => doctor::doctor(settings).await,
         Command::Shred { run, yes } => shred::shred(&App::open(settings)?, &run.run, yes),
     }

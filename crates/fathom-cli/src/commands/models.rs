@@ -1,9 +1,11 @@
-//! `fathom models list`: which models are configured, what they cost and hold, and how old the price list is.
+//! `fathom models list`: which models are configured, what they cost and hold, how old the price list is, and which
+//! weights are installed.
 
 use fathom_core::model::{ModelSpec, Models};
 use fathom_models::{Facts, PriceBasis, price_dates, price_list};
 use serde::Serialize;
 
+use crate::commands::weights::{self, WeightsJson};
 use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -18,6 +20,8 @@ struct ModelsJson {
     configured: Vec<ConfiguredJson>,
     prices: Vec<PricesJson>,
     models: Vec<ListedJson>,
+    #[serde(flatten)]
+    weights: WeightsJson,
 }
 
 /// A model on a provider's list.
@@ -53,12 +57,7 @@ struct PricesJson {
 }
 
 pub(crate) fn list(settings: &Settings) -> Result<Exit, CliError> {
-    let configured = match settings.model.models(environment::key) {
-        Ok(models) => configured(&models)?,
-        // A list is of use before the first model is chosen, too.
-        Err(CliError::NoModel) => Vec::new(),
-        Err(error) => return Err(error),
-    };
+    let configured = configured(&settings.model.models(environment::key)?)?;
     let prices = price_dates().into_iter();
     let prices = prices
         .map(|(provider, as_of)| PricesJson { provider, as_of })
@@ -75,6 +74,7 @@ pub(crate) fn list(settings: &Settings) -> Result<Exit, CliError> {
         configured,
         prices,
         models: models.collect(),
+        weights: weights::listed(&weights::store(settings)?),
     };
     match settings.form {
         Form::Json => output::print_json(&found)?,
@@ -110,6 +110,9 @@ fn one(setting: &'static str, spec: &ModelSpec) -> Result<ConfiguredJson, CliErr
 
 /// What is known of a model before it is asked.
 pub(crate) fn facts(spec: &ModelSpec) -> Result<Facts, CliError> {
+    if spec.provider() == fathom_host::local::PROVIDER {
+        return Ok(Facts::in_process(None));
+    }
     let model = fathom_models::connect(spec, environment::key);
     let model = model.map_err(fathom_host::HostError::from)?;
     Ok(model.facts().clone())
@@ -121,7 +124,10 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
         .iter()
         .map(|model| {
             let window = model.window_tokens.map_or_else(
-                || "window unknown".to_owned(),
+                || match model.price {
+                    "free" if model.model.starts_with("local/") => "in this process".to_owned(),
+                    _ => "window unknown".to_owned(),
+                },
                 |tokens| format!("window {}", figures::count(tokens)),
             );
             let price = match model.price {
@@ -138,11 +144,6 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
                 .with(Tone::Plain, format!("   {window}   {price}"))
         })
         .collect();
-    if lines.is_empty() {
-        lines.push(Line::from(
-            "no model is configured; `--model PROVIDER/NAME` names one",
-        ));
-    }
     lines.extend(found.prices.iter().map(|prices| {
         Line::new()
             .with(Tone::Faint, format!("{:<10}", "prices"))
@@ -163,5 +164,6 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
             listed.output_per_million,
         ))
     }));
+    lines.extend(found.weights.lines());
     lines
 }

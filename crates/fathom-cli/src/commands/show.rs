@@ -148,6 +148,7 @@ fn lines(app: &App, looked: &Looked, width: usize, is_verbose: bool) -> Vec<Line
         lines.extend(budget::words(&used, width));
     }
     lines.push(tallies(looked).clipped(width));
+    lines.extend(shortenings(looked, width));
     lines.extend(refusals(story, width));
     if looked.is_shredded {
         lines.push(Line::new());
@@ -214,6 +215,22 @@ fn tallies(looked: &Looked) -> Line {
         );
     }
     line
+}
+
+/// Fields of packets that were over their limit, and what came of it.
+fn shortenings(looked: &Looked, width: usize) -> Vec<Line> {
+    let records = looked.records.iter();
+    let overruns = records
+        .filter(|(_, record)| matches!(record.event.kind, EventKind::TokenBudgetOverrun { .. }));
+    overruns
+        .map(|(episode, record)| {
+            let said = format!("{episode} {}", chronicle::words(&record.event.kind));
+            Line::new()
+                .with(Tone::Faint, "packet  ")
+                .with(Tone::Odd, said)
+                .clipped(width)
+        })
+        .collect()
 }
 
 fn refusals(story: &Story, width: usize) -> Vec<Line> {

@@ -7,9 +7,12 @@
 )]
 
 mod asking;
+mod charters;
 mod kill;
 mod looking_back;
 mod mistakes;
 mod outages;
+mod packets;
 mod session;
 mod two_processes;
+mod weights;

@@ -52,7 +52,7 @@ fn x08_errors_are_one_json_object_too() {
     let session = asking();
     for (arguments, code) in [
         (&["aks", "--json"][..], "F0102"),
-        (&["ask", "q", "--json"], "F0107"),
+        (&["ask", "q", "--json"], "F0528"),
         (&["show", "zzz", "--json"], "F0401"),
         (&["--json", "ask", "q", "--model", "script/gone"], "F0109"),
     ] {
@@ -70,20 +70,18 @@ fn x08_errors_are_one_json_object_too() {
 }
 
 #[test]
-fn x08_no_model_shows_how_to_name_one() {
+fn x08_without_weights_the_hint_says_how_to_fetch_them() {
     Session::new()
         .run(&["ask", "q"])
-        .fails(2, "F0107")
-        .says("openai/")
-        .says("ollama/")
-        .says("script/FILE");
+        .fails(5, "F0528")
+        .says("fathom models pull");
 }
 
 #[test]
 fn x08_models_that_cannot_be() {
     let session = Session::new();
     let ask = |model: &str| session.run(&["ask", "q", "--model", model]);
-    ask("local/qwen").fails(2, "F0108");
+    ask("local/qwen").fails(2, "F0521").says("did you mean");
     ask("gpt-4o").fails(2, "F0108");
     ask("script/gone.jsonl").fails(2, "F0109").says("  cause: ");
     session.write("broken.jsonl", "{\"reply\": \"ok\"}\nnot json\n");
@@ -121,7 +119,7 @@ fn x08_models_that_cannot_be() {
 fn x08_a_charter_that_is_not_there() {
     asking()
         .ask(&["q", "--charter", "agency"])
-        .fails(2, "F0120")
+        .fails(2, "F0601")
         .says("`agency`");
 }
 

@@ -8,12 +8,14 @@ use fathom_testkit::server::ModelServer;
 use serde_json::Value;
 
 /// Variables of the surroundings that would change what is tested.
-const CLEARED: [&str; 6] = [
+const CLEARED: [&str; 8] = [
     "FATHOM_HOME",
     "FATHOM_MODEL",
     "FATHOM_JSON",
     "FATHOM_CONFIG",
     "FATHOM_BUDGET",
+    "FATHOM_MODELS",
+    "HF_ENDPOINT",
     "OPENAI_API_KEY",
 ];
 
@@ -89,6 +91,7 @@ impl Session {
             .args(arguments)
             .current_dir(self.path())
             .env("XDG_DATA_HOME", self.path().join("data"))
+            .env("XDG_CACHE_HOME", self.path().join("cache"))
             .stdin(Stdio::null());
         for variable in CLEARED {
             command.env_remove(variable);

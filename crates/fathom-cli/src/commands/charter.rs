@@ -1,0 +1,393 @@
+//! `fathom charter check`, `show` and `new`: is a charter as it must be, what does it say, and one to begin with.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use fathom_host::HostError;
+use fathom_host::charter::{self, Charter, Checked, CouncilRole, Finding, Mtu, Version};
+use fathom_models::count_o200k;
+use serde::Serialize;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures::{self, many};
+use crate::findings::{self, Gravity};
+use crate::line::{Line, Tone};
+use crate::model_choice::shown;
+use crate::output;
+use crate::plain_text::{one_line, pad, safe};
+use crate::settings::{Form, Settings};
+use crate::typed::CharterCommand;
+
+/// Columns of the word that begins a line.
+const LABEL_COLUMNS: usize = 14;
+
+pub(crate) fn carry_out(command: CharterCommand, settings: &Settings) -> Result<Exit, CliError> {
+    let folder = std::env::current_dir().map_err(CliError::Setup)?;
+    match command {
+        CharterCommand::Check { which } => check(which.as_deref(), &folder, settings),
+        CharterCommand::Show { which } => show(which.as_deref(), &folder, settings),
+        CharterCommand::New { name, dir } => new(&name, dir.as_deref(), &folder, settings),
+    }
+}
+
+/// The charter that was named, or the one that runs would have, with the folder from which a path is meant.
+fn named<'a>(
+    which: Option<&'a str>,
+    folder: &'a Path,
+    settings: &'a Settings,
+) -> (&'a str, &'a Path) {
+    match which {
+        Some(said) => (said, folder),
+        None => (&settings.charter.value, &settings.charter.folder),
+    }
+}
+
+/// What a check found.
+#[derive(Serialize)]
+struct CheckJson<'a> {
+    ok: bool,
+    problems: &'a [Finding],
+    warnings: &'a [Finding],
+    charter: Option<SummaryJson<'a>>,
+}
+
+/// The charter in a few words.
+#[derive(Serialize)]
+struct SummaryJson<'a> {
+    name: &'a str,
+    version: Version,
+    protocol: Version,
+    /// The folder it lies in; null when it is built in.
+    folder: Option<&'a Path>,
+    digest: String,
+    instructions: Vec<&'a str>,
+    agents: Vec<&'a str>,
+    prompts: Vec<&'a str>,
+}
+
+impl<'a> SummaryJson<'a> {
+    fn of(charter: &'a Charter) -> Self {
+        fn ids<T>(things: &BTreeMap<String, T>) -> Vec<&str> {
+            things.keys().map(String::as_str).collect()
+        }
+        Self {
+            name: &charter.name,
+            version: charter.version,
+            protocol: charter.protocol,
+            folder: charter.folder.as_deref(),
+            digest: charter.digest(),
+            instructions: ids(&charter.instructions),
+            agents: ids(&charter.agents),
+            prompts: ids(&charter.prompts),
+        }
+    }
+}
+
+fn check(which: Option<&str>, folder: &Path, settings: &Settings) -> Result<Exit, CliError> {
+    let (said, folder) = named(which, folder, settings);
+    let found =
+        charter::check(said, folder, &settings.home, &count_o200k).map_err(HostError::from)?;
+    match settings.form {
+        Form::Json => output::print_json(&CheckJson {
+            ok: found.charter.is_some(),
+            problems: &found.problems,
+            warnings: &found.warnings,
+            charter: found.charter.as_ref().map(SummaryJson::of),
+        })?,
+        Form::Human => output::print(&check_lines(said, &found))?,
+    }
+    Ok(match found.charter {
+        Some(_) => Exit::Ok,
+        None => Exit::Usage,
+    })
+}
+
+fn check_lines(said: &str, found: &Checked) -> Vec<Line> {
+    let warnings = found.warnings.iter();
+    let warnings = warnings.map(|finding| findings::lines(Gravity::Warning, finding));
+    let problems = found.problems.iter();
+    let problems = problems.map(|finding| findings::lines(Gravity::Error, finding));
+    let mut lines: Vec<Line> = warnings
+        .chain(problems)
+        .flat_map(|report| report.into_iter().chain([Line::new()]))
+        .collect();
+    let warned = match found.warnings.len() {
+        0 => String::new(),
+        number => format!("   {}", many(number as u64, "warning", "warnings")),
+    };
+    lines.push(verdict(said, found).with(Tone::Plain, warned));
+    lines
+}
+
+fn verdict(said: &str, found: &Checked) -> Line {
+    let Some(charter) = &found.charter else {
+        let problems = found.problems.len() as u64;
+        return Line::new()
+            .with(Tone::Bad, many(problems, "problem", "problems"))
+            .with(Tone::Plain, format!(" in the charter `{}`", safe(said)));
+    };
+    let instructions = charter.instructions.len() as u64;
+    let parts = [
+        many(instructions, "instruction", "instructions"),
+        many(charter.agents.len() as u64, "agent", "agents"),
+        many(charter.prompts.len() as u64, "prompt", "prompts"),
+    ];
+    let name = format!("{} {}", charter.name, charter.version);
+    Line::new()
+        .with(Tone::Good, "ok")
+        .with(Tone::Plain, "  ")
+        .with(Tone::Strong, name)
+        .with(Tone::Plain, format!("   {}", parts.join(", ")))
+}
+
+/// All that a charter says, and what its texts take.
+#[derive(Serialize)]
+struct ShowJson<'a> {
+    charter: &'a Charter,
+    folder: Option<&'a Path>,
+    digest: String,
+    tokens: Tokens<'a>,
+    warnings: &'a [Finding],
+}
+
+/// Tokens of a charter's texts, in the vocabulary of GPT-4o.
+#[derive(Serialize)]
+struct Tokens<'a> {
+    identity: u64,
+    persona: u64,
+    instructions: BTreeMap<&'a str, u64>,
+    agents: BTreeMap<&'a str, u64>,
+    prompts: BTreeMap<&'a str, u64>,
+}
+
+impl<'a> Tokens<'a> {
+    fn of(charter: &'a Charter) -> Self {
+        fn each<T>(things: &BTreeMap<String, T>, text: fn(&T) -> &str) -> BTreeMap<&str, u64> {
+            let counted = things.iter();
+            counted
+                .map(|(id, thing)| (id.as_str(), count_o200k(text(thing))))
+                .collect()
+        }
+        Self {
+            identity: count_o200k(&charter.identity.text()),
+            persona: count_o200k(&charter.persona.text()),
+            instructions: each(&charter.instructions, |instruction| &instruction.text),
+            agents: each(&charter.agents, |agent| &agent.prompt),
+            prompts: each(&charter.prompts, |prompt| &prompt.text),
+        }
+    }
+}
+
+fn show(which: Option<&str>, folder: &Path, settings: &Settings) -> Result<Exit, CliError> {
+    let (said, folder) = named(which, folder, settings);
+    let charter =
+        Charter::find(said, folder, &settings.home, &count_o200k).map_err(HostError::from)?;
+    let tokens = Tokens::of(&charter);
+    match settings.form {
+        Form::Json => output::print_json(&ShowJson {
+            charter: &charter,
+            folder: charter.folder.as_deref(),
+            digest: charter.digest(),
+            tokens,
+            warnings: &charter.warnings,
+        })?,
+        Form::Human => output::print(&show_lines(&charter, &tokens))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
+    let place = match &charter.folder {
+        Some(folder) => folder.display().to_string(),
+        None => "built in".to_owned(),
+    };
+    let head = format!(
+        " {}   protocol {}   {}",
+        charter.version,
+        charter.protocol,
+        safe(&place)
+    );
+    let mut lines = vec![
+        label("charter")
+            .with(Tone::Strong, charter.name.clone())
+            .with(Tone::Plain, head),
+    ];
+    if !charter.description.is_empty() {
+        lines.push(label("").with(Tone::Plain, one_line(&charter.description)));
+    }
+    lines.push(label("digest").with(Tone::Faint, charter.digest()));
+    lines.push(label("packet").with(Tone::Plain, packet(charter)));
+    lines.push(label("ask").with(Tone::Plain, charter.router.ask.clone()));
+    lines.push(heading("roles"));
+    lines.extend(branches(roles(charter)));
+    let identity_max = charter.mtu.identity_tokens_max();
+    let persona_max = charter.mtu.persona_tokens_max(tokens.identity);
+    for (name, tokens, tokens_max) in [
+        ("identity", tokens.identity, identity_max),
+        ("persona", tokens.persona, persona_max),
+    ] {
+        lines.push(label(name).with(Tone::Plain, of_tokens(tokens, tokens_max)));
+    }
+    if !charter.instructions.is_empty() {
+        lines.push(heading("instructions"));
+        lines.extend(branches(instructions(charter, tokens)));
+    }
+    if !charter.agents.is_empty() {
+        lines.push(heading("agents"));
+        lines.extend(branches(agents(charter, tokens)));
+    }
+    if !charter.prompts.is_empty() {
+        lines.push(heading("prompts"));
+        lines.extend(branches(prompts(charter, tokens)));
+    }
+    lines.extend(
+        charter
+            .warnings
+            .iter()
+            .map(|warning| label("warning").with(Tone::Odd, safe(&warning.to_string()))),
+    );
+    lines
+}
+
+fn label(name: &str) -> Line {
+    Line::new().with(Tone::Faint, pad(name, LABEL_COLUMNS))
+}
+
+fn heading(name: &str) -> Line {
+    Line::new().with(Tone::Faint, name)
+}
+
+fn of_tokens(tokens: u64, tokens_max: u64) -> String {
+    format!("{} of {tokens_max}", many(tokens, "token", "tokens"))
+}
+
+fn packet(charter: &Charter) -> String {
+    let mtu = match charter.mtu {
+        Mtu::Window => "the model's window less the output cap".to_owned(),
+        Mtu::Tokens(tokens) => format!("{tokens} tokens"),
+    };
+    let sections = charter.sections;
+    let percent = |milli: u16| f64::from(milli) / 10.0;
+    format!(
+        "{mtu}   agents {} %, symbols {} %, history {} %",
+        percent(sections.agents_milli),
+        percent(sections.symbols_milli),
+        percent(sections.history_milli)
+    )
+}
+
+/// A name and what is said about it.
+type Row = (String, String);
+
+/// Rows as the branches of a tree.
+fn branches(rows: Vec<Row>) -> Vec<Line> {
+    let width = rows.iter().map(|(name, _)| name.len()).max();
+    let width = width.unwrap_or_default();
+    let last = rows.len().saturating_sub(1);
+    let rows = rows.into_iter().enumerate();
+    rows.map(|(at, (name, said))| {
+        let branch = if at == last { "└─ " } else { "├─ " };
+        Line::new()
+            .with(Tone::Faint, branch)
+            .with(Tone::Strong, pad(&name, width))
+            .with(Tone::Plain, format!("   {}", safe(said.trim_end())))
+    })
+    .collect()
+}
+
+fn roles(charter: &Charter) -> Vec<Row> {
+    let said = |role: CouncilRole| match charter.model(role) {
+        Some(spec) => {
+            let mut said = shown(&spec.id);
+            if let Some(url) = &spec.base_url {
+                said.push_str("   at ");
+                said.push_str(url);
+            }
+            if let Some(variable) = &spec.api_key_env {
+                said.push_str("   key in ");
+                said.push_str(variable);
+            }
+            said
+        }
+        None => match role {
+            CouncilRole::Prime | CouncilRole::CodeMind => "the run's model".to_owned(),
+            CouncilRole::Lite => "the run's model for children".to_owned(),
+        },
+    };
+    let roles = CouncilRole::ALL.iter();
+    roles
+        .map(|role| (role.as_str().to_owned(), said(*role)))
+        .collect()
+}
+
+fn instructions(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
+    let rows = charter.instructions.iter().map(|(key, instruction)| {
+        let count = tokens.instructions.get(key.as_str());
+        let said = format!(
+            "{}   {}   {}",
+            pad(instruction.stage.as_str(), "observe".len()),
+            of_tokens(count.copied().unwrap_or_default(), instruction.max_tokens),
+            instruction.last_updated
+        );
+        (key.clone(), said)
+    });
+    let mut rows: Vec<Row> = rows.collect();
+    // In the order of the stages, as they are met.
+    rows.sort_by_key(|(key, _)| charter.instructions.get(key).map(|known| known.stage));
+    rows
+}
+
+fn agents(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
+    let rows = charter.agents.iter().map(|(id, agent)| {
+        let count = tokens.agents.get(id.as_str()).copied().unwrap_or_default();
+        let role = serde_json::to_value(agent.role).unwrap_or_default();
+        let role = role.as_str().unwrap_or_default().to_owned();
+        let model = agent.model_role.map_or("-", CouncilRole::as_str);
+        let count = figures::count(count);
+        let description = one_line(&agent.description);
+        (
+            id.clone(),
+            format!("{role}   {model}   {count} tokens   {description}"),
+        )
+    });
+    rows.collect()
+}
+
+fn prompts(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
+    let rows = charter.prompts.iter().map(|(id, prompt)| {
+        let count = tokens.prompts.get(id.as_str()).copied().unwrap_or_default();
+        let count = figures::count(count);
+        let said = format!("{count} tokens   {}", one_line(&prompt.description));
+        (id.clone(), said)
+    });
+    rows.collect()
+}
+
+fn new(
+    name: &str,
+    dir: Option<&Path>,
+    folder: &Path,
+    settings: &Settings,
+) -> Result<Exit, CliError> {
+    let in_home = settings.home.join(charter::HOME_FOLDER);
+    let parent = dir.map_or(in_home, |dir| folder.join(dir));
+    let written = charter::write(name, &parent).map_err(HostError::from)?;
+    match settings.form {
+        Form::Json => output::print_json(&written)?,
+        Form::Human => {
+            let files = many(written.files.len() as u64, "file", "files");
+            let place = written.folder.display().to_string();
+            // A charter of the home is known by its name, another one by its path.
+            let said = if dir.is_none() { name } else { &place };
+            output::print(&[
+                Line::from(format!("wrote {} with {files}", safe(&place))),
+                Line::from(format!(
+                    "check it with: fathom charter check {}",
+                    safe(said)
+                )),
+            ])?;
+        }
+    }
+    Ok(Exit::Ok)
+}

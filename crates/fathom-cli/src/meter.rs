@@ -1,0 +1,229 @@
+//! How a download gets on, on stderr: a bar drawn in place on a terminal, as plain lines elsewhere.
+
+use std::io::Stderr;
+
+use fathom_core::unit::{Millis, Timestamp};
+use fathom_host::clock::{Clock as _, SystemClock};
+use fathom_local::weights::Progress;
+
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::painter::{Colour, Painter};
+use crate::plain_text::one_line;
+use crate::settings::Loudness;
+
+/// Shortest time between two drawings.
+const REDRAW: Millis = Millis(100);
+/// Columns of a bar.
+const BAR_COLUMNS: u64 = 24;
+/// Steps of a download that are told in a pipe.
+const STEPS: u64 = 4;
+
+/// Shows how a download gets on.
+pub(crate) struct Meter {
+    way: Way,
+    clock: SystemClock,
+    /// What is being downloaded: since when, and from how many bytes on.
+    since: Option<(String, Timestamp, u64)>,
+    drawn_at: Timestamp,
+    /// The last step that was told in a pipe.
+    step: u64,
+}
+
+enum Way {
+    Silent,
+    Plain,
+    Live(Painter<Stderr>),
+}
+
+impl Meter {
+    /// The way that fits stderr and the user's wish.
+    pub(crate) fn new(loudness: Loudness) -> Self {
+        let way = if loudness == Loudness::Quiet {
+            Way::Silent
+        } else if output::stderr_can_redraw() {
+            let colour = if output::stderr_has_colour() {
+                Colour::Yes
+            } else {
+                Colour::No
+            };
+            Way::Live(Painter::new(std::io::stderr(), colour))
+        } else {
+            Way::Plain
+        };
+        Self {
+            way,
+            clock: SystemClock::new(),
+            since: None,
+            drawn_at: Timestamp(0),
+            step: 0,
+        }
+    }
+
+    /// Shows what happened.
+    pub(crate) fn show(&mut self, progress: &Progress) {
+        if let Some(moving) = self.moving(progress) {
+            self.redraw(&moving);
+            return;
+        }
+        self.since = None;
+        self.step = 0;
+        if let Some(line) = said(progress) {
+            self.say(line);
+        }
+    }
+
+    /// Takes away what moves.
+    pub(crate) fn end(&mut self) {
+        if let Way::Live(painter) = &mut self.way {
+            painter.end(width());
+        }
+        self.since = None;
+    }
+
+    /// What a step of a download looks like now.
+    fn moving(&mut self, progress: &Progress) -> Option<Moving> {
+        let (file, verb, done_bytes, total_bytes) = match progress {
+            Progress::Downloading {
+                file,
+                source,
+                done_bytes,
+                total_bytes,
+            } => (file, format!("from {source}"), *done_bytes, *total_bytes),
+            Progress::Checking {
+                file,
+                done_bytes,
+                total_bytes,
+            } => (file, "checking".to_owned(), *done_bytes, *total_bytes),
+            _ => return None,
+        };
+        let now = self.clock.now();
+        let what = format!("{file} {verb}");
+        if self.since.as_ref().is_none_or(|(since, ..)| *since != what) {
+            self.since = Some((what, now, done_bytes));
+            self.step = 0;
+        }
+        let (began, from) = self
+            .since
+            .as_ref()
+            .map_or((now, 0), |(_, began, from)| (*began, *from));
+        Some(Moving {
+            file: file.clone(),
+            verb,
+            done_bytes,
+            total_bytes,
+            per_second: per_second(done_bytes.saturating_sub(from), now.since(began)),
+        })
+    }
+
+    fn redraw(&mut self, moving: &Moving) {
+        match &mut self.way {
+            Way::Silent => {}
+            Way::Plain => {
+                let step = moving.done_bytes * STEPS / moving.total_bytes.max(1);
+                if step > self.step {
+                    self.step = step;
+                    output::say(&[moving.words()]);
+                }
+            }
+            Way::Live(painter) => {
+                let now = self.clock.now();
+                let is_whole = moving.done_bytes >= moving.total_bytes;
+                if is_whole || now.since(self.drawn_at) >= REDRAW {
+                    self.drawn_at = now;
+                    let width = width();
+                    painter.draw(&[moving.bar().clipped(width.saturating_sub(1))], width);
+                }
+            }
+        }
+    }
+
+    /// Says something that stays.
+    fn say(&mut self, line: Line) {
+        match &mut self.way {
+            Way::Silent => {}
+            Way::Plain => output::say(&[line]),
+            Way::Live(painter) => painter.print(&[line], width()),
+        }
+    }
+}
+
+fn width() -> usize {
+    output::stderr_size().map_or(80, |(width, _)| width)
+}
+
+fn per_second(bytes: u64, Millis(millis): Millis) -> Option<u64> {
+    (millis >= 500).then(|| bytes.saturating_mul(1000) / millis)
+}
+
+/// A download at a moment.
+struct Moving {
+    file: String,
+    verb: String,
+    done_bytes: u64,
+    total_bytes: u64,
+    per_second: Option<u64>,
+}
+
+impl Moving {
+    fn figures(&self) -> String {
+        let rate = self.per_second.map(figures::bytes);
+        let rate = rate.map(|rate| format!("   {rate}/s")).unwrap_or_default();
+        format!(
+            "{} of {}{rate}",
+            figures::bytes(self.done_bytes),
+            figures::bytes(self.total_bytes)
+        )
+    }
+
+    /// Drawn in place.
+    fn bar(&self) -> Line {
+        let full = self.done_bytes.min(self.total_bytes) * BAR_COLUMNS / self.total_bytes.max(1);
+        let full = usize::try_from(full).unwrap_or_default();
+        let empty = usize::try_from(BAR_COLUMNS).unwrap_or_default() - full;
+        Line::new()
+            .with(Tone::Busy, "█".repeat(full))
+            .with(Tone::Faint, "░".repeat(empty))
+            .with(Tone::Strong, format!("  {}", self.file))
+            .with(Tone::Plain, format!("   {}   ", self.figures()))
+            .with(Tone::Faint, one_line(&self.verb))
+    }
+
+    /// Told in a pipe.
+    fn words(&self) -> Line {
+        let percent = self.done_bytes * 100 / self.total_bytes.max(1);
+        let verb = one_line(&self.verb);
+        Line::from(format!(
+            "{}: {percent} %   {}   {verb}",
+            self.file,
+            self.figures()
+        ))
+    }
+}
+
+/// What is said once and stays.
+fn said(progress: &Progress) -> Option<Line> {
+    let line = match progress {
+        Progress::Waiting { file } => {
+            format!("{file}: another process is installing it; waiting for it")
+        }
+        Progress::Replacing { file } => format!("{file}: it is damaged, and is fetched again"),
+        Progress::Skipped { file, source, why } => {
+            let source = one_line(&source.to_string());
+            return Some(
+                Line::from(format!("{file}: nothing from {source}: "))
+                    .with(Tone::Odd, one_line(why)),
+            );
+        }
+        Progress::Trying { .. }
+        | Progress::Installed { .. }
+        | Progress::Downloading { .. }
+        | Progress::Checking { .. } => return None,
+    };
+    Some(Line::from(line))
+}
+
+#[cfg(test)]
+#[path = "meter_tests.rs"]
+mod tests;
