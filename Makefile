@@ -47,23 +47,27 @@ test: setup nextest ## Fetch small weights, run all tests and the examples in th
 	fi
 
 .PHONY: soak
-soak: setup nextest ## Run the crash tests and the simulator for much longer
+soak: setup nextest ## Run the crash tests, the simulator and the fuzz targets for much longer
 	FATHOM_SOAK=1 cargo nextest run --workspace --profile soak -E 'test(soak) + test(kill) + test(simulator)'
+	cargo xtask fuzz --seconds 60
 
 .PHONY: bench
-bench: setup ## Fetch all weights and run the benchmarks
+bench: setup ## Fetch all weights and what we compare with, and run the benchmarks
 	@weights=$$(scripts/pull-weights $(BENCH_WEIGHTS)); \
 	export FATHOM_TEST_WEIGHTS="$$weights"; \
-	cargo bench -p fathom-cli --bench figures --bench packing; \
+	export FATHOM_BENCH_PEERS="$$(scripts/bench-peers)"; \
+	cargo bench -p fathom-core --bench complexity; \
+	cargo bench -p fathom-cli --bench figures --bench packing --bench council; \
 	cargo bench -p fathom-local
 
 .PHONY: verify
-verify: ## Check everything that a change must pass: format, lints, tidy, conformance, tests, docs
+verify: ## Check everything that a change must pass: format, lints, tidy, conformance, tests, fuzzing, docs
 	.ci/run
 
 .PHONY: fmt
 fmt: ## Format the sources
 	cargo fmt --all
+	cargo fmt --manifest-path fuzz/Cargo.toml
 
 .PHONY: clean-home
 clean-home: ## Forget the runs of `make run`

@@ -7,6 +7,7 @@
 
 mod conformance;
 mod finding;
+mod fuzz;
 mod pattern;
 mod rust_source;
 mod tidy;
@@ -36,6 +37,12 @@ const TASKS: &[Task] = &[
         usage: "conformance [--check]",
         about: "write docs/conformance.md from the tests, or check that it is current",
         run: conformance::run,
+    },
+    Task {
+        name: "fuzz",
+        usage: "fuzz [--seconds N] [TARGET…]",
+        about: "run the fuzz targets, each over its corpus and then for N seconds (15)",
+        run: fuzz::run,
     },
 ];
 
@@ -85,6 +92,6 @@ fn print_report(report: &Report) -> ExitCode {
 fn print_usage() {
     eprintln!("usage: cargo xtask <task>\n");
     for task in TASKS {
-        eprintln!("  {:<24} {}", task.usage, task.about);
+        eprintln!("  {:<30} {}", task.usage, task.about);
     }
 }

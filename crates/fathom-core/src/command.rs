@@ -7,9 +7,10 @@ use crate::effect::EffectRequest;
 use crate::event::{Signal, Started};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, EpisodeId};
-use crate::model::{ModelRole, Request};
+use crate::model::{ModelRole, Recall, Request};
 use crate::outcome::EpisodeResult;
 use crate::packet::{Field, Meta};
+use crate::protocol::Envelope;
 use crate::stop::{Refusal, Shortener};
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
@@ -70,6 +71,9 @@ pub enum Command {
         /// Texts whose tokens are counted each by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weigh: Vec<Text>,
+        /// An earlier answer to this request would do.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recall: Option<Box<Recall>>,
         /// Counts the questions about one ask, so that a late answer to an earlier one is known for what it is.
         #[serde(default, skip_serializing_if = "is_first")]
         round: u16,
@@ -234,14 +238,27 @@ pub enum Command {
         /// What it leaves.
         result: Box<EpisodeResult>,
     },
+    /// Write down a message of the council protocol, for whoever reads the journal.
+    Post {
+        /// The message.
+        envelope: Box<Envelope>,
+    },
 }
 
 impl Texts for Command {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
-            Self::Measure { request, weigh, .. } => {
+            Self::Measure {
+                request,
+                weigh,
+                recall,
+                ..
+            } => {
                 request.each_text(f);
                 weigh.each_text(f);
+                if let Some(recall) = recall {
+                    recall.each_text(f);
+                }
             }
             Self::CallModel { request, .. } => request.each_text(f),
             Self::Summarise { text, .. } => f(text),
@@ -257,6 +274,7 @@ impl Texts for Command {
                 awaited: Awaited::Repair { failure, .. },
             } => failure.each_text(f),
             Self::Finish { result } => result.each_text(f),
+            Self::Post { envelope } => envelope.each_text(f),
             Self::Lease { .. }
             | Self::CancelCall { .. }
             | Self::SignalChild { .. }

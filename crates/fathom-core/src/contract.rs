@@ -9,6 +9,8 @@ pub type ChildType = String;
 
 /// Limits that no configuration may lift.
 pub mod cap {
+    use crate::unit::Millis;
+
     /// Deepest tree of episodes below the root.
     pub const DEPTH_MAX: u8 = 4;
     /// Most children of one episode.
@@ -19,6 +21,8 @@ pub mod cap {
     pub const REPEATS_MAX: u32 = 100;
     /// Most times in a row a program may answer a refusal with another ask before anything else happens.
     pub const REFUSALS_MAX: u32 = 10_000;
+    /// A moment that a program waits for lies at least so far ahead.
+    pub const WAKE_AHEAD_MIN: Millis = Millis(10);
 }
 
 /// Child types that must be authorised by name in `allowed_child_types` and taken off the forbidden list.

@@ -210,6 +210,9 @@ pub enum EventKind {
         /// Tokens of the texts that were to be weighed, in their order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weights: Vec<u64>,
+        /// An earlier answer, where one was wanted and found.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        recalled: Option<Box<Reply>>,
         /// The number of the question.
         #[serde(default, skip_serializing_if = "is_first")]
         round: u16,
@@ -356,6 +359,11 @@ impl Texts for EventKind {
         match self {
             Self::Started(started) => started.each_text(f),
             Self::Summarised { text, .. } | Self::ModelDelta { text, .. } => f(text),
+            Self::Measured { recalled, .. } => {
+                if let Some(reply) = recalled {
+                    reply.each_text(f);
+                }
+            }
             Self::ModelReplied { outcome, .. } => outcome.each_text(f),
             Self::ChildFinished { result, .. } => result.each_text(f),
             Self::CellYielded { question, .. } => f(question),
@@ -363,7 +371,6 @@ impl Texts for EventKind {
             Self::EffectSettled { outcome, .. } => outcome.each_text(f),
             Self::Resumed
             | Self::Released { .. }
-            | Self::Measured { .. }
             | Self::EffectDecided { .. }
             | Self::Signal(_)
             | Self::Refused { .. }

@@ -21,6 +21,7 @@ pub mod packet;
 mod pending;
 pub mod program;
 pub mod programs;
+pub mod protocol;
 pub mod recursion;
 pub mod retry;
 pub mod run;

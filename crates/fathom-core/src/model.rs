@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::Amounts;
+use crate::id::{EpisodeId, RunId, Seq};
 use crate::text::{Text, Texts};
 use crate::unit::{Millis, Nanodollars};
 
@@ -189,6 +190,9 @@ pub struct Request {
     /// it; others reply as they like, so whoever asks still looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Text>,
+    /// Where the model's chance begins, for models that take it: the same seed draws the same reply again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u32>,
     /// Whole or streamed.
     pub delivery: Delivery,
     /// Longest time one attempt may take.
@@ -302,6 +306,37 @@ pub struct Timing {
     pub writing: Millis,
 }
 
+/// Leave to answer a call with what was said before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recall {
+    /// What must be the same, beside the model, for an answer to a similar question to be of use.
+    pub scope: String,
+    /// The question, by which similar ones are found.
+    pub question: Text,
+    /// Least cosine of two questions, in thousandths; `None` when only the same packet will do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity_min_milli: Option<u16>,
+}
+
+impl Texts for Recall {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        f(&mut self.question);
+    }
+}
+
+/// Where a reply was said before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// In this run.
+    pub run: RunId,
+    /// In this episode of it.
+    pub episode: EpisodeId,
+    /// In this record.
+    pub seq: Seq,
+    /// How similar the question was, in thousandths; 1000 for the same packet.
+    pub similarity_milli: u16,
+}
+
 /// A model's reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
@@ -316,6 +351,9 @@ pub struct Reply {
     /// Where the time went, when the model runs in this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
+    /// Where it was said before, when no model was asked this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<Recalled>,
 }
 
 impl Texts for Reply {

@@ -172,6 +172,8 @@ pub struct Verdict {
     pub stop: StopReason,
     /// The answer, as far as there is one.
     pub answer: Option<Text>,
+    /// What the program found, in a form of its own (JSON).
+    pub report: Option<Text>,
     /// What came of it, in lines.
     pub summary: Summary,
     /// Pointers to what was made.
@@ -209,6 +211,9 @@ pub struct EpisodeResult {
     /// The answer, as far as there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Text>,
+    /// What the program found, in a form of its own (JSON).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub report: Option<Text>,
     /// Pointers to what was made.
     pub artifacts_created: Vec<Text>,
     /// What was decided, and why.
@@ -229,6 +234,7 @@ impl Texts for EpisodeResult {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.summary.0.each_text(f);
         self.answer.each_text(f);
+        self.report.each_text(f);
         self.artifacts_created.each_text(f);
         self.decisions.each_text(f);
         self.next_actions.each_text(f);

@@ -7,9 +7,10 @@ use crate::effect::{EffectOutcome, EffectRequest};
 use crate::event::{ProgramSpec, Signal, Started};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, EpisodeId};
-use crate::model::{Delivery, ModelRole, Reply};
+use crate::model::{Delivery, ModelRole, Recall, Reply};
 use crate::outcome::{EpisodeResult, Verdict};
 use crate::packet::Packet;
+use crate::protocol::Draft;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 use crate::text::Text;
@@ -41,6 +42,10 @@ pub struct ModelAsk {
     pub schema: Option<Text>,
     /// Regular expression that the whole reply must match.
     pub pattern: Option<Text>,
+    /// Where the model's chance begins.
+    pub seed: Option<u32>,
+    /// Leave to use an earlier answer, which costs nothing.
+    pub recall: Option<Recall>,
     /// Whole or streamed.
     pub delivery: Delivery,
     /// Longest time one attempt may take.
@@ -60,6 +65,8 @@ impl ModelAsk {
             temperature_milli: None,
             schema: None,
             pattern: None,
+            seed: None,
+            recall: None,
             delivery: Delivery::Streamed,
             timeout: Millis(60_000),
             on_outage: OnOutage::Fail,
@@ -101,6 +108,11 @@ pub enum Ask {
     Emit(Block),
     /// End the episode.
     Finish(Box<Verdict>),
+    /// Put a message on the bus: it stands in the record from then on.
+    Post(Box<Draft>),
+    /// Be told of this moment when it comes, with [`Input::Tick`]. The last one asked for holds; an episode that waits
+    /// for a person may be told when it goes on.
+    Wake(Timestamp),
 }
 
 /// What a program learns.
@@ -163,11 +175,15 @@ pub enum Input<'a> {
     },
     /// A message from outside that does not stop the episode.
     Signal(&'a Signal),
+    /// The moment that was waited for has come.
+    Tick,
 }
 
 /// What a program may know of its surroundings.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
+    /// The episode it works in.
+    pub episode: &'a EpisodeId,
     /// The number its next ask will get.
     pub next_ask: AskId,
     /// The host's clock.
@@ -193,6 +209,11 @@ pub trait Program: Send {
 
     /// The best answer so far, kept whatever stops the episode.
     fn partial(&self) -> Option<Text>;
+
+    /// What the program found so far in a form of its own, kept whatever stops the episode.
+    fn report(&self) -> Option<Text> {
+        None
+    }
 }
 
 /// A program that nobody knows, or parameters that it does not take.

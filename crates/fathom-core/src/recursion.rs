@@ -8,6 +8,7 @@ use crate::amounts::Amounts;
 use crate::contract::{ChildType, Contract, Role};
 use crate::event::ProgramSpec;
 use crate::text::{Text, Texts};
+use crate::unit::Millis;
 
 /// What recursion is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -120,6 +121,9 @@ pub struct SpawnRequest {
     pub at_least: Amounts,
     /// The most it may cost.
     pub at_most: Amounts,
+    /// The most time it may take, when that is less than its parent has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_max: Option<Millis>,
 }
 
 impl Texts for SpawnRequest {

@@ -5,7 +5,7 @@ use crate::effect::EffectRequest;
 use crate::event::Record;
 use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId, Seq};
-use crate::model::{ModelRole, Request};
+use crate::model::{ModelRole, Recall, Request};
 use crate::outcome::EpisodeResult;
 use crate::text::Text;
 use crate::unit::Timestamp;
@@ -53,6 +53,8 @@ pub enum Step {
         request: Request,
         /// Texts whose tokens are counted each by itself.
         weigh: Vec<Text>,
+        /// An earlier answer would do.
+        recall: Option<Box<Recall>>,
         /// The number of the question, for the answer.
         round: u16,
     },

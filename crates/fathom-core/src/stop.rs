@@ -89,6 +89,8 @@ pub enum StopReason {
     },
     /// A person or the parent cancelled it.
     Cancelled,
+    /// A vote came to no decision.
+    Undecided,
 }
 
 impl fmt::Display for StopReason {
@@ -109,6 +111,7 @@ impl fmt::Display for StopReason {
             } => write_token_budget(f, *field, *tokens, *limit),
             Self::KillSwitch { scope } => write!(f, "kill switch: {scope}"),
             Self::Cancelled => f.write_str("cancelled"),
+            Self::Undecided => f.write_str("undecided"),
         }
     }
 }

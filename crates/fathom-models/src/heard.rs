@@ -92,6 +92,7 @@ impl Heard {
             usage,
             latency,
             timing: None,
+            recalled: None,
         })
     }
 }

@@ -132,6 +132,7 @@ impl Drill {
             contract: contract.unwrap_or_else(|| view.contract.clone()),
             at_least: child.at_least,
             at_most: child.at_most,
+            time_max: None,
         }))
     }
 
@@ -235,6 +236,7 @@ impl Drill {
             ),
             stop,
             answer: self.partial(),
+            report: None,
             artifacts: Vec::new(),
             decisions: vec![Decision {
                 what: "the rounds are over".into(),
@@ -336,6 +338,7 @@ impl Program for Drill {
             },
             Input::Delta { .. }
             | Input::Signal(_)
+            | Input::Tick
             | Input::Reply { .. }
             | Input::Child { .. }
             | Input::Host { .. } => return Vec::new(),

@@ -74,6 +74,15 @@ impl<L: Accounts> Episode<L> {
         self.governor.pump(out);
     }
 
+    /// An earlier answer stands for a call: nothing is reserved, sent or spent.
+    pub(super) fn on_recalled(&mut self, at: Timestamp, out: &mut Vec<Command>) {
+        if let Some((ask, reply)) = self.governor.recalled.take() {
+            let reply = &reply;
+            self.tell(Input::Reply { ask, reply }, at, out);
+            self.governor.pump(out);
+        }
+    }
+
     fn settle_call(
         &mut self,
         id: AskId,

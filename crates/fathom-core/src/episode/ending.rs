@@ -21,7 +21,8 @@ impl<L: Accounts> Episode<L> {
             StopReason::BudgetExhausted { .. }
             | StopReason::NoNewInformation
             | StopReason::DepthExceeded
-            | StopReason::ReviewFailed => Status::NeedsReview,
+            | StopReason::ReviewFailed
+            | StopReason::Undecided => Status::NeedsReview,
             StopReason::Success
             | StopReason::RepeatedFailure { .. }
             | StopReason::Failure { .. }
@@ -58,6 +59,7 @@ impl<L: Accounts> Episode<L> {
             status,
             stop,
             answer,
+            report: self.program.report(),
             summary,
             artifacts: Vec::new(),
             decisions: Vec::new(),
@@ -93,6 +95,7 @@ impl<L: Accounts> Episode<L> {
     pub(super) fn rest(&mut self, out: &mut Vec<Command>) {
         if matches!(self.phase, Phase::Running)
             && self.governor.pending.is_empty()
+            && self.governor.wake.is_none()
             && !self.released
         {
             // A program that could do nothing more past the closing mark did not fail: it hands off.
@@ -120,7 +123,7 @@ impl<L: Accounts> Episode<L> {
             let resumes = self.governor.clock.is_paused() && !waits;
             self.governor.clock.pause(waits);
             if resumes {
-                out.push(self.deadline());
+                out.push(self.governor.timer());
             }
         }
     }
@@ -133,6 +136,7 @@ impl<L: Accounts> Episode<L> {
             stop_reason: verdict.stop,
             summary: verdict.summary,
             answer: verdict.answer,
+            report: verdict.report,
             artifacts_created: verdict.artifacts,
             decisions: verdict.decisions,
             verification_needed: verdict.verification_needed || self.governor.unverified.is_some(),

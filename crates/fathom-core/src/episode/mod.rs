@@ -9,7 +9,7 @@ mod unbuildable;
 use std::collections::BTreeSet;
 
 use crate::amounts::Amounts;
-use crate::command::{Awaited, Command};
+use crate::command::Command;
 use crate::contract::cap;
 use crate::effect::{EffectState, KillScope};
 use crate::event::{CallOutcome, Event, EventKind, Signal, Started};
@@ -74,7 +74,7 @@ impl<L: Accounts> Episode<L> {
             refusals: 0,
             position: Seq(0),
         };
-        let mut out = vec![episode.deadline()];
+        let mut out = vec![episode.governor.timer()];
         episode.tell(Input::Start(started), at, &mut out);
         episode.rest(&mut out);
         (episode, out)
@@ -175,10 +175,14 @@ impl<L: Accounts> Episode<L> {
                 ask,
                 measured,
                 weights,
+                recalled,
                 round,
-            } => self
-                .governor
-                .on_measured(*ask, *measured, weights, *round, out),
+            } => {
+                let recalled = recalled.as_deref();
+                self.governor
+                    .on_measured(*ask, *measured, weights, recalled, *round, out);
+                self.on_recalled(at, out);
+            }
             EventKind::ModelDelta { ask, attempt, text } => {
                 if self.is_on_the_wire(*ask, *attempt) {
                     let (ask, attempt) = (*ask, *attempt);
@@ -223,19 +227,17 @@ impl<L: Accounts> Episode<L> {
             EventKind::Signal(signal) => self.on_signal(signal, at, out),
             EventKind::Refused { ask, reason } => self.on_refused(*ask, reason, at, out),
             EventKind::Tick => {
+                let rang = self.governor.take_wake(at);
+                if rang {
+                    self.tell(Input::Tick, at, out);
+                }
                 // A clock that stands still sets its timer when it goes on.
-                if self.governor.clock.left().0 > 0 && !self.governor.clock.is_paused() {
-                    out.push(self.deadline());
+                let is_set = rang && self.governor.wake.is_some();
+                let clock = &self.governor.clock;
+                if !is_set && clock.left().0 > 0 && !clock.is_paused() {
+                    out.push(self.governor.timer());
                 }
             }
-        }
-    }
-
-    fn deadline(&self) -> Command {
-        Command::Await {
-            awaited: Awaited::Until {
-                at: self.governor.clock.deadline(),
-            },
         }
     }
 
@@ -245,6 +247,7 @@ impl<L: Accounts> Episode<L> {
             return;
         }
         let view = View {
+            episode: &self.governor.id,
             next_ask: self.governor.next_ask,
             at,
             contract: &self.governor.started.contract,

@@ -67,7 +67,7 @@ impl<L: Accounts> Episode<L> {
                 _ => {}
             }
         }
-        out.push(self.deadline());
+        out.push(self.governor.timer());
         self.governor.outstanding(out);
         if winding_down {
             self.signal_children(out);

@@ -23,6 +23,7 @@ impl Program for Unbuildable {
             ),
             stop: StopReason::PolicyDeny { rule },
             answer: None,
+            report: None,
             artifacts: Vec::new(),
             decisions: Vec::new(),
             verification_needed: false,

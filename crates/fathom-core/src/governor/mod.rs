@@ -3,24 +3,26 @@
 
 mod calls;
 mod errand;
+mod outstanding;
 mod packed;
 mod packing;
+mod parcel;
 mod scales;
 
-pub(crate) use packing::Packing;
+pub(crate) use parcel::Packing;
 pub(crate) use scales::Scales;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::admission::{Parent, check_spawn};
 use crate::amounts::{Amounts, Budget};
-use crate::command::{Awaited, Command};
+use crate::command::Command;
 use crate::contract::PermissionMode;
 use crate::effect::{EffectRequest, EffectState, EffectStep, KillScope};
 use crate::event::{Origin, Started};
 use crate::id::{AskId, EpisodeId};
 use crate::ledger::{Accounts, closing, share};
-use crate::model::{Measured, ModelRole};
+use crate::model::{Measured, ModelRole, Reply};
 use crate::outcome::{NextAction, TaskPacket};
 use crate::pending::{PackedCall, Pending, Try};
 use crate::program::Ask;
@@ -43,6 +45,8 @@ pub(crate) struct Governor<L> {
     pub(crate) started: Started,
     pub(crate) ledger: L,
     pub(crate) clock: Stopwatch,
+    /// The moment that the program waits for.
+    pub(crate) wake: Option<Timestamp>,
     pub(crate) next_ask: AskId,
     pub(crate) pending: BTreeMap<AskId, Pending>,
     /// Asks that wait for admission, served strictly in order.
@@ -55,6 +59,8 @@ pub(crate) struct Governor<L> {
     pub(crate) escalated: Vec<NextAction>,
     /// The one call that was let through past the closing mark.
     closing_call: Option<AskId>,
+    /// An earlier answer that stands for a call, on its way to the program.
+    pub(crate) recalled: Option<(AskId, Reply)>,
     /// What is known of the texts that packets are made of.
     pub(crate) scales: Scales,
     /// Overruns and forfeits on their way into the journal. An episode is not over before they are there.
@@ -72,6 +78,7 @@ impl<L: Accounts> Governor<L> {
             id,
             ledger: L::open(started.budget.amounts.min(episodes)),
             clock: Stopwatch::start(at, started.budget.time),
+            wake: None,
             started: started.clone(),
             next_ask: AskId::default(),
             pending: BTreeMap::new(),
@@ -81,6 +88,7 @@ impl<L: Accounts> Governor<L> {
             killed: Vec::new(),
             escalated: Vec::new(),
             closing_call: None,
+            recalled: None,
             scales: Scales::default(),
             unsaid: Vec::new(),
         }
@@ -146,6 +154,14 @@ impl<L: Accounts> Governor<L> {
                 ),
                 Ask::Emit(block) => out.push(Command::Emit { block }),
                 Ask::Cancel(call) => self.cancel(call, out),
+                Ask::Post(draft) => {
+                    let envelope = Box::new(draft.stamp(&self.id, id, self.clock.last()));
+                    out.push(Command::Post { envelope });
+                }
+                Ask::Wake(at) => {
+                    self.wait_for(at);
+                    out.push(self.timer());
+                }
                 Ask::Finish(_) => {}
             }
         }
@@ -269,7 +285,9 @@ impl<L: Accounts> Governor<L> {
             contract: request.contract.clone(),
             budget: Budget {
                 amounts,
-                time: self.clock.left(),
+                time: request
+                    .time_max
+                    .map_or(self.clock.left(), |most| most.min(self.clock.left())),
             },
             depth,
             model: ModelRole::Sub,
@@ -456,45 +474,5 @@ impl<L: Accounts> Governor<L> {
             | Pending::HeldChild { .. }
             | Pending::Host(_) => false,
         });
-    }
-
-    /// What must be said to the host again after a new owner took over.
-    pub(crate) fn outstanding(&self, out: &mut Vec<Command>) {
-        for (&id, pending) in &self.pending {
-            match pending {
-                Pending::Packing(packing) => out.extend(packing.outstanding(id)),
-                Pending::Child { child, started, .. } => out.push(Command::Spawn {
-                    ask: id,
-                    child: child.clone(),
-                    started: started.clone(),
-                }),
-                Pending::Effect { request, state } => {
-                    let effect = request.clone();
-                    match state {
-                        EffectState::Preflight => out.push(Command::Propose { ask: id, effect }),
-                        EffectState::AwaitingApproval => out.push(Command::Await {
-                            awaited: Awaited::Approval { ask: id },
-                        }),
-                        EffectState::Postcheck => out.push(Command::Reconcile { ask: id, effect }),
-                        EffectState::Queued
-                        | EffectState::Approved
-                        | EffectState::Attempted
-                        | EffectState::Confirmed
-                        | EffectState::Failed
-                        | EffectState::Unknown => {}
-                    }
-                }
-                Pending::Host(command) => out.push(command.clone()),
-                Pending::Refusing(reason) => out.push(Command::Refuse {
-                    ask: id,
-                    reason: reason.clone(),
-                }),
-                Pending::HeldCall { .. }
-                | Pending::Calling { .. }
-                | Pending::GivenUp { .. }
-                | Pending::Stalled { .. }
-                | Pending::HeldChild { .. } => {}
-            }
-        }
     }
 }

@@ -1,14 +1,13 @@
 //! The end of the packing: the request stands, and what is known of it goes into the record.
 
 use super::Governor;
-use super::packing::Packing;
+use super::parcel::Packing;
 use crate::command::Command;
 use crate::id::AskId;
 use crate::ledger::Accounts;
 use crate::model::{Measured, Message};
 use crate::packet::{Field, Item, Kept, Meta, PacketId};
 use crate::pending::{PackedCall, Try};
-use crate::program::ModelAsk;
 
 impl<L: Accounts> Governor<L> {
     pub(super) fn header_tokens<'a>(
@@ -31,6 +30,12 @@ impl<L: Accounts> Governor<L> {
         measured: Measured,
         out: &mut Vec<Command>,
     ) {
+        if let Some(reply) = &packing.recalled {
+            self.queue.remove(&id);
+            self.pending.remove(&id);
+            self.recalled = Some((id, (**reply).clone()));
+            return;
+        }
         let request = packing.request(kept);
         let meta = self.meta(id, packing, kept, bare);
         let is_errand = self.scales.errands.contains_key(&id);
@@ -100,25 +105,11 @@ impl<L: Accounts> Governor<L> {
         }
     }
 
-    /// Most tokens of a packet with its whole output cap.
-    pub(super) fn mtu(&self, ask: &ModelAsk, measured: &Measured) -> u64 {
+    /// Most tokens of a packet beside an output of so many.
+    pub(super) fn room_beside(&self, output_tokens: u32, measured: &Measured) -> u64 {
         let of_window = measured
             .window_tokens
-            .map(|window| window.saturating_sub(ask.output_tokens_max.into()));
-        let of_charter = self.started.frame.mtu_tokens;
-        of_charter
-            .into_iter()
-            .chain(of_window)
-            .min()
-            .unwrap_or(u64::MAX)
-    }
-
-    /// Most tokens of header and prompt: where only the window is in the way, the output cap shrinks for them.
-    pub(super) fn prompt_limit(&self, ask: &ModelAsk, measured: &Measured) -> u64 {
-        let least = ask.output_tokens_min.max(1).min(ask.output_tokens_max);
-        let of_window = measured
-            .window_tokens
-            .map(|window| window.saturating_sub(least.into()));
+            .map(|window| window.saturating_sub(output_tokens.into()));
         let of_charter = self.started.frame.mtu_tokens;
         of_charter
             .into_iter()

@@ -6,15 +6,14 @@
 use std::collections::BTreeMap;
 
 use super::Governor;
-use super::errand::{MARK_TOKENS, shortening};
+use super::errand::shortening;
+use super::parcel::{Packing, Stage};
 use super::scales::hash;
 use crate::command::Command;
 use crate::id::AskId;
 use crate::ledger::Accounts;
-use crate::model::{Measured, Message, ModelRole, Request};
-use crate::packet::{
-    Field, Fit, Header, Kept, Limits, SUMMARY_MARK, Share, Shown, Voice, fit, render,
-};
+use crate::model::{Measured, Message, ModelRole, Reply};
+use crate::packet::{Field, Fit, Header, Limits, SUMMARY_MARK, Shown, Voice, fit};
 use crate::pending::Pending;
 use crate::program::ModelAsk;
 use crate::stop::{Refusal, Shortener};
@@ -24,99 +23,6 @@ use crate::text::Text;
 const ENTRY_TOKENS: u64 = 8;
 /// How often the packed whole is measured before all that may be left out is.
 const ROUNDS_MAX: u8 = 6;
-
-/// A call on its way to a request that fits.
-#[derive(Clone, Debug)]
-pub(crate) struct Packing {
-    pub(crate) ask: ModelAsk,
-    /// The header as the charter has it.
-    given: Header,
-    /// The header as it is shown.
-    pub(super) header: Header,
-    /// The rung that was tried last for a field that is too long.
-    rungs: BTreeMap<Field, Shortener>,
-    /// Questions to the host so far.
-    round: u16,
-    stage: Stage,
-}
-
-#[derive(Clone, Debug)]
-enum Stage {
-    /// Header and prompt are being measured, and these texts weighed.
-    Weighing {
-        weigh: Vec<Text>,
-        /// The field whose shorter form is among them, with its limit.
-        judged: Option<(Field, u64)>,
-    },
-    /// The host is shortening a field.
-    Shortening { field: Field, limit: u64 },
-    /// A model is shortening a field.
-    Errand {
-        field: Field,
-        limit: u64,
-        errand: AskId,
-    },
-    /// Everything together is being measured.
-    Fitting {
-        bare: Measured,
-        kept: Vec<Kept>,
-        squeeze: u64,
-        rounds: u8,
-    },
-}
-
-impl Packing {
-    pub(super) fn request(&self, kept: &[Kept]) -> Request {
-        let ask = &self.ask;
-        Request {
-            messages: render(&self.header, &ask.packet, kept),
-            output_tokens_max: ask.output_tokens_max,
-            temperature_milli: ask.temperature_milli,
-            schema: ask.schema.clone(),
-            pattern: ask.pattern.clone(),
-            delivery: ask.delivery,
-            timeout: ask.timeout,
-        }
-    }
-
-    /// The command whose answer moves it on; none while a model is at it.
-    pub(crate) fn outstanding(&self, id: AskId) -> Option<Command> {
-        let measure = |kept: &[Kept], weigh: &[Text]| Command::Measure {
-            ask: id,
-            model: self.ask.model,
-            request: self.request(kept),
-            weigh: weigh.to_vec(),
-            round: self.round,
-        };
-        match &self.stage {
-            Stage::Weighing { weigh, .. } => Some(measure(&[], weigh)),
-            Stage::Fitting { kept, .. } => Some(measure(kept, &[])),
-            Stage::Shortening { field, limit } => Some(Command::Summarise {
-                ask: id,
-                model: self.ask.model,
-                text: self.original(*field),
-                tokens_max: u32::try_from(limit.saturating_sub(MARK_TOKENS)).unwrap_or(u32::MAX),
-                round: self.round,
-            }),
-            Stage::Errand { .. } => None,
-        }
-    }
-
-    fn original(&self, field: Field) -> Text {
-        self.given
-            .get(field)
-            .map(|shown| shown.text.clone())
-            .unwrap_or_default()
-    }
-
-    /// The call of a model that shortens a field for this one, if there is one.
-    pub(crate) fn errand(&self) -> Option<AskId> {
-        match self.stage {
-            Stage::Errand { errand, .. } => Some(errand),
-            Stage::Weighing { .. } | Stage::Shortening { .. } | Stage::Fitting { .. } => None,
-        }
-    }
-}
 
 impl<L: Accounts> Governor<L> {
     /// Begins to pack what a program wants to say.
@@ -162,6 +68,7 @@ impl<L: Accounts> Governor<L> {
             header,
             rungs: BTreeMap::new(),
             round: 0,
+            recalled: None,
             stage: Stage::Weighing {
                 weigh: Vec::new(),
                 judged: None,
@@ -226,12 +133,16 @@ impl<L: Accounts> Governor<L> {
         id: AskId,
         measured: Measured,
         weights: &[u64],
+        recalled: Option<&Reply>,
         round: u16,
         out: &mut Vec<Command>,
     ) {
         let Some(mut packing) = self.asked(id, round) else {
             return;
         };
+        packing.recalled = recalled
+            .filter(|_| packing.recall().is_some())
+            .map(|reply| Box::new(reply.clone()));
         match packing.stage.clone() {
             Stage::Weighing { weigh, judged } => {
                 self.scales.learn(packing.ask.model, &weigh, weights);
@@ -246,7 +157,7 @@ impl<L: Accounts> Governor<L> {
                 squeeze,
                 rounds,
             } => {
-                let mtu = self.mtu(&packing.ask, &measured);
+                let mtu = self.room_beside(packing.ask.output_tokens_max, &measured);
                 let over = measured.input_tokens.saturating_sub(mtu);
                 if over == 0 {
                     self.packed(id, &packing, &kept, bare, measured, out);
@@ -330,7 +241,7 @@ impl<L: Accounts> Governor<L> {
     ) {
         let model = packing.ask.model;
         let limits = Limits {
-            mtu_tokens: self.mtu(&packing.ask, &measured),
+            mtu_tokens: self.room_beside(packing.ask.output_tokens_max, &measured),
         };
         let mut before = 0;
         for field in Field::HEADER {
@@ -351,7 +262,10 @@ impl<L: Accounts> Governor<L> {
             }
             before += tokens;
         }
-        let limit = self.prompt_limit(&packing.ask, &measured);
+        // Where only the window is in the way, the output cap shrinks for header and prompt.
+        let ask = &packing.ask;
+        let least = ask.output_tokens_min.max(1).min(ask.output_tokens_max);
+        let limit = self.room_beside(least, &measured);
         if measured.input_tokens > limit {
             let reason = Refusal::TokenBudget {
                 field: Field::Prompt,
@@ -360,8 +274,7 @@ impl<L: Accounts> Governor<L> {
             };
             return self.refuse(id, reason, out);
         }
-        let has_entries = |share: &Share| !share.entries.is_empty();
-        if packing.ask.packet.shares.iter().any(has_entries) {
+        if packing.has_entries() {
             self.fit_shares(id, packing, measured, 0, 0, out);
         } else {
             self.packed(id, &packing, &[], measured, measured, out);
@@ -463,7 +376,7 @@ impl<L: Accounts> Governor<L> {
         out: &mut Vec<Command>,
     ) {
         let model = packing.ask.model;
-        let mtu = self.mtu(&packing.ask, &bare);
+        let mtu = self.room_beside(packing.ask.output_tokens_max, &bare);
         let header: u64 = self.header_tokens(&packing).sum();
         let after_prompt = mtu
             .saturating_sub(bare.input_tokens)

@@ -265,6 +265,7 @@ impl Direct {
                 episodes: 1,
                 ..Amounts::MAX
             },
+            time_max: None,
         }))]
     }
 
@@ -364,6 +365,7 @@ impl Direct {
             status,
             stop,
             answer,
+            report: None,
             summary,
             artifacts: Vec::new(),
             decisions: self.decisions.clone(),
@@ -398,7 +400,8 @@ impl Program for Direct {
             | Input::Refused { .. }
             | Input::Effect { .. }
             | Input::Host { .. }
-            | Input::Signal(_) => Vec::new(),
+            | Input::Signal(_)
+            | Input::Tick => Vec::new(),
         }
     }
 

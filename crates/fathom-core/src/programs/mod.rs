@@ -1,6 +1,8 @@
 //! The programs that come with the core.
 
+pub mod council;
 pub mod direct;
+pub mod motion;
 
 use crate::event::ProgramSpec;
 use crate::program::{Program, ProgramError, Programs};
@@ -11,8 +13,12 @@ pub struct BuiltIn;
 
 impl Programs for BuiltIn {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
+        if let Some(built) = council::build(spec) {
+            return built;
+        }
         match spec.name.as_str() {
             direct::NAME => Ok(Box::new(direct::Direct::new(spec)?)),
+            motion::NAME => Ok(Box::new(motion::Motion::new(spec)?)),
             unknown => Err(ProgramError::Unknown(unknown.to_owned())),
         }
     }

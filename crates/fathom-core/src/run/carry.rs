@@ -30,6 +30,7 @@ impl<L: Accounts> Run<L> {
                 model,
                 request,
                 weigh,
+                recall,
                 round,
             } => {
                 steps.push(Step::Measure {
@@ -38,6 +39,7 @@ impl<L: Accounts> Run<L> {
                     model,
                     request,
                     weigh,
+                    recall,
                     round,
                 });
                 return;
@@ -202,7 +204,9 @@ impl<L: Accounts> Run<L> {
             | Command::Reconcile { .. }
             | Command::Append { .. }
             | Command::Emit { .. }
-            | Command::Finish { .. } => {}
+            | Command::Finish { .. }
+            // A message is where it belongs once it is in the record.
+            | Command::Post { .. } => {}
         }
     }
 

@@ -7,7 +7,7 @@ use fathom_core::episode::Episode;
 use fathom_core::event::{CallOutcome, Departure, EventKind, Signal, Started};
 use fathom_core::failure::ModelFailure;
 use fathom_core::id::{AskId, EpisodeId, Epoch};
-use fathom_core::model::{Ending, Reply, Request};
+use fathom_core::model::{Ending, ModelRole, Reply, Request};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::program::Programs;
 use fathom_core::run::Run;
@@ -23,6 +23,7 @@ pub(crate) struct Sent {
     pub(crate) episode: EpisodeId,
     pub(crate) ask: AskId,
     pub(crate) attempt: u16,
+    pub(crate) model: ModelRole,
     pub(crate) request: Request,
     pub(crate) not_before: Option<Timestamp>,
 }
@@ -49,6 +50,8 @@ pub(crate) struct Desk {
     pub(crate) disk: Disk,
     /// The window that every request is measured with.
     pub(crate) window_tokens: Option<u64>,
+    /// The earlier answer to every call that may use one.
+    pub(crate) recalled: Option<Reply>,
     /// What is to be carried out, measuring and waiting left out.
     pub(crate) steps: Vec<Step>,
     /// What the run waits for, as of the last event.
@@ -67,6 +70,7 @@ impl Desk {
             now: BEGIN,
             disk: Disk::Quick,
             window_tokens: None,
+            recalled: None,
             steps: Vec::new(),
             waiting: None,
             programs,
@@ -102,11 +106,15 @@ impl Desk {
                         ask,
                         request,
                         weigh,
+                        recall,
                         round,
                         ..
                     } => {
                         let window = self.window_tokens;
-                        let kind = fixture::measured(ask, &request, &weigh, round, window);
+                        let mut kind = fixture::measured(ask, &request, &weigh, round, window);
+                        if let EventKind::Measured { recalled, .. } = &mut kind {
+                            *recalled = recall.and(self.recalled.clone()).map(Box::new);
+                        }
                         measured.push((episode, kind));
                     }
                     step => self.steps.push(step),
@@ -164,9 +172,9 @@ impl Desk {
             episode,
             ask,
             attempt,
+            model,
             request,
             not_before,
-            ..
         }) = step
         else {
             panic!("no call went out; there is {:?}", self.steps);
@@ -175,6 +183,7 @@ impl Desk {
             episode,
             ask,
             attempt,
+            model,
             request,
             not_before,
         }

@@ -120,6 +120,7 @@ pub(crate) fn request(prompt: &str) -> Request {
         temperature_milli: None,
         schema: None,
         pattern: None,
+        seed: None,
         delivery: Delivery::Streamed,
         timeout: Millis(60_000),
     }
@@ -144,6 +145,7 @@ pub(crate) fn spawn_request(name: &str) -> SpawnRequest {
         contract: contract(),
         at_least: Amounts::ZERO,
         at_most: Amounts::MAX,
+        time_max: None,
     }
 }
 
@@ -182,6 +184,7 @@ pub(crate) fn verdict(answer: Option<&str>) -> Verdict {
         status: Status::Ok,
         stop: StopReason::Success,
         answer: answer.map(Text::from),
+        report: None,
         summary: Summary::new(["asked".into(), "worked".into(), "done".into()], []),
         artifacts: Vec::new(),
         decisions: Vec::new(),
@@ -213,6 +216,7 @@ pub(crate) fn measured(
         ask,
         measured: measure(request, window_tokens),
         weights: weigh.iter().map(|t| t.as_str().len() as u64).collect(),
+        recalled: None,
         round,
     }
 }
@@ -233,6 +237,7 @@ pub(crate) fn reply(input_tokens: u64, text: &str) -> Reply {
         usage: usage(input_tokens, text.len() as u64),
         latency: Millis(10),
         timing: None,
+        recalled: None,
     }
 }
 

@@ -11,6 +11,8 @@ mod clock;
 #[cfg(test)]
 mod closing;
 #[cfg(test)]
+mod council;
+#[cfg(test)]
 mod desk;
 #[cfg(test)]
 mod direct;
@@ -31,11 +33,15 @@ mod kill;
 #[cfg(test)]
 mod leases;
 #[cfg(test)]
+mod motion;
+#[cfg(test)]
 mod packets;
 #[cfg(test)]
 mod packing;
 #[cfg(test)]
 mod permission;
+#[cfg(test)]
+mod protocol;
 #[cfg(test)]
 mod recursion;
 #[cfg(test)]
@@ -60,6 +66,8 @@ mod storm;
 mod texts;
 #[cfg(test)]
 mod tree;
+#[cfg(test)]
+mod waking;
 #[cfg(test)]
 mod weather;
 #[cfg(test)]

@@ -190,6 +190,7 @@ impl Case {
                 } => EventKind::Measured {
                     ask,
                     round,
+                    recalled: None,
                     measured: Measured {
                         input_tokens: self.counter.request(&request, self.template),
                         exactness: Exactness::Exact,

@@ -35,6 +35,7 @@ fn e08_a_result_has_all_its_fields() {
             goal: "look whether it is there".into(),
             why: "nobody has".into(),
         })],
+        report: Some("{}".into()),
         ..verdict(Some("forty-two"))
     };
     let scripts = Scripts::root(vec![
@@ -60,6 +61,7 @@ fn e08_a_result_has_all_its_fields() {
             stop_reason: said.stop,
             summary: said.summary,
             answer: said.answer,
+            report: said.report,
             artifacts_created: said.artifacts,
             decisions: said.decisions,
             verification_needed: true,

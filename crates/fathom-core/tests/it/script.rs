@@ -26,6 +26,7 @@ pub(crate) enum Heard {
     Host(AskId, String),
     Refused(AskId, Refusal),
     Signal(Signal),
+    Tick(Option<AskId>),
 }
 
 impl Heard {
@@ -38,6 +39,7 @@ impl Heard {
             | Self::Effect(ask, _)
             | Self::Host(ask, _)
             | Self::Refused(ask, _) => Some(*ask),
+            Self::Tick(ask) => *ask,
             Self::Delta(..) | Self::Signal(_) => None,
         }
     }
@@ -94,6 +96,7 @@ impl Programs for Scripts {
                 name: spec.name.clone(),
                 rounds: rounds.clone().into(),
                 open: BTreeSet::new(),
+                waking: None,
                 said: String::new(),
                 speaking: String::new(),
                 notes: Arc::clone(&self.notes),
@@ -107,6 +110,8 @@ struct Script {
     name: String,
     rounds: VecDeque<Vec<Ask>>,
     open: BTreeSet<AskId>,
+    /// The ask for a moment, until it comes.
+    waking: Option<AskId>,
     said: String,
     speaking: String,
     notes: Notes,
@@ -123,6 +128,9 @@ impl Script {
         for ask in &asks {
             if is_answered(ask) {
                 self.open.insert(id);
+            }
+            if let Ask::Wake(_) = ask {
+                self.waking = Some(id);
             }
             if let Ask::Cancel(cancelled) = ask {
                 self.open.remove(cancelled);
@@ -163,6 +171,7 @@ impl Program for Script {
             Input::Host { ask, text: words } => Heard::Host(ask, text(words)),
             Input::Refused { ask, reason } => Heard::Refused(ask, reason.clone()),
             Input::Signal(signal) => Heard::Signal(signal.clone()),
+            Input::Tick => Heard::Tick(self.waking.take()),
         };
         self.note(&heard);
         match heard.answers() {
@@ -184,7 +193,8 @@ fn is_answered(ask: &Ask) -> bool {
         | Ask::Effect(_)
         | Ask::Summarise { .. }
         | Ask::RunCell { .. }
-        | Ask::Append { .. } => true,
-        Ask::Cancel(_) | Ask::Emit(_) | Ask::Finish(_) => false,
+        | Ask::Append { .. }
+        | Ask::Wake(_) => true,
+        Ask::Cancel(_) | Ask::Emit(_) | Ask::Finish(_) | Ask::Post(_) => false,
     }
 }

@@ -9,11 +9,12 @@ use fathom_core::event::{
 };
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, Seq};
-use fathom_core::model::{Message, ModelRole, Request, Speaker};
+use fathom_core::model::{Message, ModelRole, Recall, Request, Speaker};
 use fathom_core::outcome::{
     BudgetUse, Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, TaskPacket,
 };
 use fathom_core::packet::{Field, Frame, Meta, PacketId};
+use fathom_core::protocol::{CouncilRole, Draft};
 use fathom_core::recursion::{Class, SpawnRequest, Trigger};
 use fathom_core::stop::{Refusal, Shortener, StopReason};
 use fathom_core::text::{Text, Texts};
@@ -93,6 +94,7 @@ fn result() -> Box<EpisodeResult> {
         stop_reason: StopReason::NoNewInformation,
         summary: Summary::new([line(), line(), line()], [line()]),
         answer: Some(canary()),
+        report: Some(canary()),
         artifacts_created: vec![canary()],
         decisions: vec![Decision {
             what: canary(),
@@ -153,6 +155,7 @@ fn events() -> Vec<EventKind> {
             ask,
             measured: fixture::measure(&request(), None),
             weights: vec![1],
+            recalled: Some(Box::new(fixture::reply(1, CANARY))),
             round: 0,
         },
         EventKind::Summarised {
@@ -225,6 +228,21 @@ fn shortening(ask: AskId) -> Command {
     }
 }
 
+fn posted(ask: AskId) -> Command {
+    let draft = Draft::info(CouncilRole::Lite, canary());
+    Command::Post {
+        envelope: Box::new(draft.stamp(&EpisodeId::root(), ask, Timestamp(1))),
+    }
+}
+
+fn recall() -> Recall {
+    Recall {
+        scope: "council/IT".into(),
+        question: canary(),
+        similarity_min_milli: None,
+    }
+}
+
 /// One of each command.
 fn commands() -> Vec<Command> {
     let ask = AskId(1);
@@ -235,6 +253,7 @@ fn commands() -> Vec<Command> {
             model: ModelRole::Main,
             request: request(),
             weigh: vec![canary()],
+            recall: Some(Box::new(recall())),
             round: 0,
         },
         Command::Summarise {
@@ -321,6 +340,7 @@ fn commands() -> Vec<Command> {
         },
         Command::ReportForfeit { amounts: AMPLE },
         Command::Finish { result: result() },
+        posted(ask),
     ]
 }
 
@@ -383,7 +403,7 @@ fn x02_the_list_of_events_and_commands_is_whole() {
         .collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 20);
+    assert_eq!(names.len(), 21);
 }
 
 #[test]

@@ -461,6 +461,7 @@ impl Weather {
                     usage: fixture::usage(input, output),
                     latency: Millis(1),
                     timing: None,
+                    recalled: None,
                 })
             }
         }

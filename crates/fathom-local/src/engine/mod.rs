@@ -186,7 +186,7 @@ impl Inner {
         let job = Job {
             prompt,
             output_tokens_max: request.output_tokens_max,
-            sampler: Sampler::of(request, self.mind.habit, dice()?),
+            sampler: Sampler::of(request, self.mind.habit, dice(request.seed)?),
             matcher,
             timeout: Duration::from(request.timeout),
             deltas: (request.delivery == Delivery::Streamed).then_some(pieces),
@@ -220,6 +220,7 @@ impl Inner {
             },
             latency: millis(machine::now() - begin),
             timing: Some(timing),
+            recalled: None,
         })
     }
 
@@ -318,7 +319,11 @@ fn start(
     Ok((jobs, thread))
 }
 
-fn dice() -> Result<Dice, ModelFailure> {
+/// Chance that begins where the request says, or anywhere.
+fn dice(seed: Option<u32>) -> Result<Dice, ModelFailure> {
+    if let Some(seed) = seed {
+        return Ok(Dice::new(seed.into()));
+    }
     let mut seed = [0; 8];
     getrandom::fill(&mut seed).map_err(|error| {
         ModelFailure::unsent(FailureKind::Server, format!("no random numbers: {error}"))

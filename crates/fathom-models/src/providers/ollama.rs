@@ -45,6 +45,8 @@ struct Options {
     num_ctx: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
 }
 
 impl Protocol for Ollama {
@@ -78,6 +80,7 @@ impl Protocol for Ollama {
                 num_predict: request.output_tokens_max,
                 num_ctx: window(request),
                 temperature: temperature(request),
+                seed: request.seed,
             },
         })
     }

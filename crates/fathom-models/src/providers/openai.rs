@@ -34,6 +34,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,6 +102,7 @@ impl Protocol for OpenAi {
                 Sampling::Accepted => temperature(request),
                 Sampling::TurnedAway => None,
             },
+            seed: request.seed,
             response_format: schema_of(request)?.map(|schema| ResponseFormat {
                 r#type: "json_schema",
                 json_schema: NamedSchema {

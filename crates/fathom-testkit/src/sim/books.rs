@@ -338,7 +338,8 @@ impl Books {
             | Command::AnswerCell { .. }
             | Command::Append { .. }
             | Command::Emit { .. }
-            | Command::Await { .. } => {}
+            | Command::Await { .. }
+            | Command::Post { .. } => {}
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use fathom_core::command::{Awaited, Command};
 use fathom_core::event::{EventKind, Record, Signal};
+use fathom_core::protocol::MessageType;
 use fathom_core::stop::Refusal;
 
 macro_rules! coverage {
@@ -85,6 +86,8 @@ coverage! {
     clock_jumps,
     /// Blocks that were shown.
     blocks,
+    /// Votes that a role cast.
+    votes,
     /// Records that were appended.
     records,
     /// Runs that ended.
@@ -120,6 +123,9 @@ impl Coverage {
                 Command::CallModel { attempt, .. } => self.retries += u64::from(*attempt > 1),
                 Command::CancelCall { .. } => self.cancels += 1,
                 Command::Spawn { .. } => self.children += 1,
+                Command::Post { envelope } => {
+                    self.votes += u64::from(envelope.kind == MessageType::Vote);
+                }
                 Command::Await {
                     awaited: Awaited::Repair { .. },
                 } => self.outages += 1,

@@ -87,11 +87,13 @@ impl<L: Accounts> World<L> {
                 request,
                 weigh,
                 round,
+                ..
             } => {
                 let kind = EventKind::Measured {
                     ask,
                     measured: self.provider.measure(model, &request),
                     weights: weigh.iter().map(Provider::weigh).collect(),
+                    recalled: None,
                     round,
                 };
                 self.compute(episode, ask, "measure", kind)

@@ -11,6 +11,7 @@ use fathom_core::model::{
 };
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
+use serde_json::json;
 
 use super::rng::Rng;
 
@@ -141,7 +142,14 @@ impl Provider {
         let first = request.messages.first();
         let prompt = first.map_or("", |message| message.text.as_str());
         // No two replies are the same, so an answer in the wrong place is seen.
-        let said = format!("{} to {prompt} in {}", self.sent, id.episode);
+        let mut said = format!("{} to {prompt} in {}", self.sent, id.episode);
+        // Only who votes asks for a form; now and then it gets another.
+        if request.schema.is_some() && self.rng.chance(850) {
+            let vote = self.rng.pick(&["yes", "no", "abstain"]);
+            let confidence = self.rng.below(101);
+            let form = json!({"reason": said, "vote": vote, "confidence": confidence});
+            said = form.to_string();
+        }
         CallOutcome::Replied(Reply {
             text: Text::new(said),
             ending: if usage.output_tokens == cap && self.rng.chance(500) {
@@ -152,6 +160,7 @@ impl Provider {
             usage,
             latency: Millis(1),
             timing: None,
+            recalled: None,
         })
     }
 

@@ -3,10 +3,10 @@
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role, StopConditions};
 use fathom_core::effect::{EffectRequest, KillScope, Target};
-use fathom_core::event::{Origin, Started};
+use fathom_core::event::{Origin, ProgramSpec, Started};
 use fathom_core::model::{Delivery, Exactness, ModelRole, ModelSpec, Models, Price};
-use fathom_core::packet::Frame;
-use fathom_core::programs::direct;
+use fathom_core::packet::{Frame, Risk};
+use fathom_core::programs::{direct, motion};
 use fathom_core::recursion::{Class, Trigger};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
@@ -279,18 +279,8 @@ fn disk(rng: &mut Rng) -> DiskManners {
 fn started(rng: &mut Rng, is_small: bool) -> Started {
     let amounts = amounts(rng, is_small);
     let contract = contract(rng, amounts.episodes);
-    let program = if rng.chance(100) {
-        let params = direct::Params {
-            stream: rng.chance(500),
-            output_tokens_max: 40,
-            output_tokens_min: 4,
-            review: rng.chance(500).then(|| direct::Review {
-                rubric: "be kind".into(),
-                revisions_max: 2,
-            }),
-            ..direct::Params::default()
-        };
-        params.spec()
+    let program = if rng.chance(130) {
+        one_program(rng)
     } else {
         let size = if is_small { 2 } else { rng.between(3, 7) };
         drill(rng, 0, size).spec()
@@ -311,6 +301,29 @@ fn started(rng: &mut Rng, is_small: bool) -> Started {
         frame: frame(rng),
         origin: Origin::Asked,
     }
+}
+
+/// A program that comes with the core.
+fn one_program(rng: &mut Rng) -> ProgramSpec {
+    if rng.chance(300) {
+        let params = motion::Params {
+            risk: rng.pick(&[Risk::Low, Risk::High]),
+            deadline: Millis(rng.pick(&[50, 600_000])),
+            ..motion::Params::default()
+        };
+        return params.spec();
+    }
+    let params = direct::Params {
+        stream: rng.chance(500),
+        output_tokens_max: 40,
+        output_tokens_min: 4,
+        review: rng.chance(500).then(|| direct::Review {
+            rubric: "be kind".into(),
+            revisions_max: 2,
+        }),
+        ..direct::Params::default()
+    };
+    params.spec()
 }
 
 /// Most runs have no frame; some have one that must be shortened, and now and then cannot be.

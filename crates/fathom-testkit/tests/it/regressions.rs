@@ -103,6 +103,7 @@ impl Desk {
                 price: Price::default(),
             },
             weights: Vec::new(),
+            recalled: None,
             round: 0,
         })
     }
@@ -158,6 +159,7 @@ fn said(output_tokens: u64) -> CallOutcome {
         },
         latency: Millis(1),
         timing: None,
+        recalled: None,
     })
 }
 

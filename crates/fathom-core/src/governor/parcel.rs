@@ -1,0 +1,126 @@
+//! A call on its way to a request that fits: what is known of it, and what the host is asked about it.
+
+use std::collections::BTreeMap;
+
+use super::errand::MARK_TOKENS;
+use crate::command::Command;
+use crate::id::AskId;
+use crate::model::{Measured, Recall, Reply, Request};
+use crate::packet::{Field, Header, Kept, render};
+use crate::program::ModelAsk;
+use crate::stop::Shortener;
+use crate::text::Text;
+
+/// A call on its way to a request that fits.
+#[derive(Clone, Debug)]
+pub(crate) struct Packing {
+    pub(crate) ask: ModelAsk,
+    /// The header as the charter has it.
+    pub(super) given: Header,
+    /// The header as it is shown.
+    pub(super) header: Header,
+    /// The rung that was tried last for a field that is too long.
+    pub(super) rungs: BTreeMap<Field, Shortener>,
+    /// Questions to the host so far.
+    pub(super) round: u16,
+    /// An earlier answer to the request as it was measured last.
+    pub(super) recalled: Option<Box<Reply>>,
+    pub(super) stage: Stage,
+}
+
+/// Where it is.
+#[derive(Clone, Debug)]
+pub(super) enum Stage {
+    /// Header and prompt are being measured, and these texts weighed.
+    Weighing {
+        weigh: Vec<Text>,
+        /// The field whose shorter form is among them, with its limit.
+        judged: Option<(Field, u64)>,
+    },
+    /// The host is shortening a field.
+    Shortening { field: Field, limit: u64 },
+    /// A model is shortening a field.
+    Errand {
+        field: Field,
+        limit: u64,
+        errand: AskId,
+    },
+    /// Everything together is being measured.
+    Fitting {
+        bare: Measured,
+        kept: Vec<Kept>,
+        squeeze: u64,
+        rounds: u8,
+    },
+}
+
+impl Packing {
+    pub(super) fn request(&self, kept: &[Kept]) -> Request {
+        let ask = &self.ask;
+        Request {
+            messages: render(&self.header, &ask.packet, kept),
+            output_tokens_max: ask.output_tokens_max,
+            temperature_milli: ask.temperature_milli,
+            schema: ask.schema.clone(),
+            pattern: ask.pattern.clone(),
+            seed: ask.seed,
+            delivery: ask.delivery,
+            timeout: ask.timeout,
+        }
+    }
+
+    /// The command whose answer moves it on; none while a model is at it.
+    pub(crate) fn outstanding(&self, id: AskId) -> Option<Command> {
+        let measure = |kept: &[Kept], weigh: &[Text]| Command::Measure {
+            ask: id,
+            model: self.ask.model,
+            request: self.request(kept),
+            weigh: weigh.to_vec(),
+            recall: self.recall(),
+            round: self.round,
+        };
+        match &self.stage {
+            Stage::Weighing { weigh, .. } => Some(measure(&[], weigh)),
+            Stage::Fitting { kept, .. } => Some(measure(kept, &[])),
+            Stage::Shortening { field, limit } => Some(Command::Summarise {
+                ask: id,
+                model: self.ask.model,
+                text: self.original(*field),
+                tokens_max: u32::try_from(limit.saturating_sub(MARK_TOKENS)).unwrap_or(u32::MAX),
+                round: self.round,
+            }),
+            Stage::Errand { .. } => None,
+        }
+    }
+
+    /// What may be recalled for the request as it is being measured: nothing while it is not the whole one.
+    pub(super) fn recall(&self) -> Option<Box<Recall>> {
+        let whole = match self.stage {
+            Stage::Fitting { .. } => true,
+            Stage::Weighing { .. } => !self.has_entries(),
+            Stage::Shortening { .. } | Stage::Errand { .. } => false,
+        };
+        self.ask.recall.clone().filter(|_| whole).map(Box::new)
+    }
+
+    /// Whether it has anything that may be left out.
+    pub(super) fn has_entries(&self) -> bool {
+        let shares = &self.ask.packet.shares;
+        shares.iter().any(|share| !share.entries.is_empty())
+    }
+
+    pub(super) fn original(&self, field: Field) -> Text {
+        self.given
+            .get(field)
+            .map(|shown| shown.text.clone())
+            .unwrap_or_default()
+    }
+
+    /// The call of a model that shortens a field for this one, if there is one.
+    pub(crate) fn errand(&self) -> Option<AskId> {
+        match self.stage {
+            Stage::Errand { errand, .. } => Some(errand),
+            Stage::Weighing { .. } | Stage::Shortening { .. } | Stage::Fitting { .. } => None,
+        }
+    }
+}

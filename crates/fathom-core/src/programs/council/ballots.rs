@@ -1,0 +1,275 @@
+//! The votes of one seat: one call, or several drawn by chance whose shares are its confidence.
+
+use super::params::{Confidence, Params, Reuse, Seat};
+use super::report::{Cast, Reused, Samples, SeatFailure, SourceRef};
+use super::vote::{Milli, Said, Unreadable, Vote, read};
+use super::words;
+use crate::failure::ModelFailure;
+use crate::id::AskId;
+use crate::model::{Delivery, Recall, Reply};
+use crate::program::{Ask, ModelAsk, View};
+use crate::stop::Refusal;
+use crate::text::Text;
+
+/// What came of a seat's own votes.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    pub(super) cast: Result<Cast, SeatFailure>,
+    pub(super) samples: Option<Samples>,
+    pub(super) reused: Option<Reused>,
+    pub(super) reused_calls: u64,
+}
+
+/// One of the calls.
+#[derive(Clone, Debug)]
+enum Draw {
+    Open(AskId),
+    Said(Said),
+    Failed(SeatFailure),
+    /// The budget had no room for it: it was never drawn.
+    Refused(String),
+}
+
+/// The calls of one seat.
+#[derive(Clone, Debug)]
+pub(super) struct Ballots {
+    draws: Vec<Draw>,
+    reused: Option<Reused>,
+    reused_calls: u64,
+}
+
+/// Whose ballots they are, and on what.
+#[derive(Clone, Copy)]
+pub(super) struct Voter<'a> {
+    pub(super) rules: &'a Params,
+    pub(super) question: &'a str,
+    pub(super) path: &'a str,
+    pub(super) seat: &'a Seat,
+    /// Digest of the run's charter.
+    pub(super) charter: &'a str,
+}
+
+impl Voter<'_> {
+    fn draws(&self) -> u8 {
+        match self.rules.confidence {
+            Confidence::Stated => 1,
+            Confidence::Measured { samples, .. } => samples.max(1),
+        }
+    }
+
+    /// The call for one draw.
+    fn ask(&self, draw: usize, may_recall: bool, view: &View<'_>) -> Ask {
+        let rules = self.rules;
+        let packet = words::ballot(rules, self.question, self.path, self.seat);
+        let (temperature_milli, seed) = match rules.confidence {
+            Confidence::Stated => (None, None),
+            Confidence::Measured {
+                temperature_milli, ..
+            } => (Some(temperature_milli), u32::try_from(draw).ok()),
+        };
+        let schema = rules
+            .structured
+            .then(|| Text::new(words::schema(rules, self.seat).to_string()));
+        Ask::Model(Box::new(ModelAsk {
+            output_tokens_max: rules.output_tokens_max,
+            output_tokens_min: rules.output_tokens_max.min(48),
+            temperature_milli,
+            seed,
+            schema,
+            recall: self.recall(draw).filter(|_| may_recall),
+            delivery: Delivery::Whole,
+            timeout: rules.timeout,
+            ..ModelAsk::new(view.model, packet)
+        }))
+    }
+
+    fn recall(&self, draw: usize) -> Option<Recall> {
+        let similarity_min_milli = match self.rules.reuse {
+            Reuse::Off => return None,
+            Reuse::Same => None,
+            Reuse::Similar {
+                similarity_min_milli,
+            } => Some(similarity_min_milli),
+        };
+        let (charter, material, path) = (self.charter, &self.rules.material, self.path);
+        Some(Recall {
+            scope: format!("council {path}#{draw} {charter} {material}"),
+            question: Text::from(self.question),
+            similarity_min_milli,
+        })
+    }
+}
+
+impl Ballots {
+    /// Asks for all votes at once. They are numbered from the view's next ask, after `before` other asks.
+    pub(super) fn draw(voter: &Voter<'_>, before: u32, view: &View<'_>) -> (Self, Vec<Ask>) {
+        let mut asks = Vec::new();
+        let mut draws = Vec::new();
+        for draw in 0..voter.draws() {
+            draws.push(Draw::Open(AskId(
+                view.next_ask.0 + before + u32::from(draw),
+            )));
+            asks.push(voter.ask(draw.into(), true, view));
+        }
+        let ballots = Self {
+            draws,
+            reused: None,
+            reused_calls: 0,
+        };
+        (ballots, asks)
+    }
+
+    fn open(&mut self, ask: AskId) -> Option<(usize, &mut Draw)> {
+        let mut draws = self.draws.iter_mut().enumerate();
+        draws.find(|(_, draw)| matches!(draw, Draw::Open(open) if *open == ask))
+    }
+
+    /// Takes in a reply. An earlier answer that cannot be read is no reason to fail: the model is asked after all.
+    pub(super) fn on_reply(
+        &mut self,
+        voter: &Voter<'_>,
+        ask: AskId,
+        reply: &Reply,
+        view: &View<'_>,
+    ) -> Vec<Ask> {
+        let said = read(reply.text.as_str()).and_then(|said| needed(voter.rules, said));
+        let recalled = reply.recalled.as_ref();
+        let Some((at, draw)) = self.open(ask) else {
+            return Vec::new();
+        };
+        match (said, recalled) {
+            (Ok(said), recalled) => {
+                *draw = Draw::Said(said);
+                if let Some(recalled) = recalled {
+                    self.reused_calls += 1;
+                    self.reused.get_or_insert(Reused {
+                        run: recalled.run,
+                        similarity: Milli::share(recalled.similarity_milli.into(), 1000),
+                    });
+                }
+                Vec::new()
+            }
+            (Err(_), Some(_)) => {
+                *draw = Draw::Open(view.next_ask);
+                vec![voter.ask(at, false, view)]
+            }
+            (Err(why), None) => {
+                *draw = Draw::Failed(SeatFailure::Unreadable(why));
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn on_failed(&mut self, ask: AskId, failure: &ModelFailure) {
+        if let Some((_, draw)) = self.open(ask) {
+            *draw = Draw::Failed(SeatFailure::Call {
+                failure: failure.kind,
+                message: crate::outcome::clip(failure.detail.as_str(), 160),
+            });
+        }
+    }
+
+    pub(super) fn on_refused(&mut self, ask: AskId, reason: &Refusal) {
+        if let Some((_, draw)) = self.open(ask) {
+            *draw = Draw::Refused(reason.to_string());
+        }
+    }
+
+    /// Whether a call is still out.
+    pub(super) fn is_open(&self) -> bool {
+        self.draws.iter().any(|draw| matches!(draw, Draw::Open(_)))
+    }
+
+    /// What the votes that are in come to.
+    pub(super) fn count(&self, voter: &Voter<'_>) -> Counted {
+        let mut samples = Samples::default();
+        let mut failure = SeatFailure::Late;
+        for draw in &self.draws {
+            match draw {
+                Draw::Said(said) => match said.vote {
+                    Vote::Approve => samples.approve += 1,
+                    Vote::Reject => samples.reject += 1,
+                    Vote::Abstain => samples.abstain += 1,
+                },
+                Draw::Failed(why) => {
+                    samples.failed += 1;
+                    failure = why.clone();
+                }
+                Draw::Refused(message) if samples.failed == 0 => {
+                    let message = message.clone();
+                    failure = SeatFailure::Refused { message };
+                }
+                Draw::Refused(_) | Draw::Open(_) => {}
+            }
+        }
+        let measured = match voter.rules.confidence {
+            Confidence::Stated => None,
+            Confidence::Measured { .. } => Some(samples),
+        };
+        let cast = self.cast(voter, samples).ok_or(failure);
+        Counted {
+            cast,
+            samples: measured,
+            reused: self.reused.clone(),
+            reused_calls: self.reused_calls,
+        }
+    }
+
+    fn said(&self) -> impl Iterator<Item = &Said> {
+        self.draws.iter().filter_map(|draw| match draw {
+            Draw::Said(said) => Some(said),
+            Draw::Open(_) | Draw::Failed(_) | Draw::Refused(_) => None,
+        })
+    }
+
+    /// The vote that was drawn most often, with its share; when none was, the seat abstains.
+    fn cast(&self, voter: &Voter<'_>, samples: Samples) -> Option<Cast> {
+        let first = self.said().next()?;
+        let (vote, confidence) = match voter.rules.confidence {
+            Confidence::Stated => (first.vote, first.confidence.unwrap_or_default()),
+            Confidence::Measured { .. } => samples.most(),
+        };
+        // Where the draws are tied nobody may have said what the seat votes; the first words still say why.
+        let words = self.said().find(|said| said.vote == vote).unwrap_or(first);
+        let passage = words.passage.and_then(|number| number.checked_sub(1));
+        let source = passage
+            .and_then(|at| voter.seat.passages.get(at))
+            .map(|passage| SourceRef {
+                source: passage.source.clone(),
+                line: passage.line,
+            });
+        Some(Cast {
+            vote,
+            confidence,
+            reasoning: words.reasoning.clone(),
+            source,
+        })
+    }
+}
+
+/// A stated confidence must be stated.
+fn needed(rules: &Params, said: Said) -> Result<Said, Unreadable> {
+    match (rules.confidence, said.confidence) {
+        (Confidence::Stated, None) => Err(Unreadable::Confidence),
+        _ => Ok(said),
+    }
+}
+
+impl Samples {
+    /// The vote drawn most often and its share of all votes; a tie abstains with the share of those who do.
+    fn most(self) -> (Vote, Milli) {
+        let all = u64::from(self.approve) + u64::from(self.reject) + u64::from(self.abstain);
+        let counts = [
+            (Vote::Approve, self.approve),
+            (Vote::Reject, self.reject),
+            (Vote::Abstain, self.abstain),
+        ];
+        let most = self.approve.max(self.reject).max(self.abstain);
+        let mut heaviest = counts.iter().filter(|(_, count)| *count == most);
+        let (vote, count) = match (heaviest.next(), heaviest.next()) {
+            (Some((vote, count)), None) => (*vote, *count),
+            _ => (Vote::Abstain, self.abstain),
+        };
+        (vote, Milli::share(count.into(), all))
+    }
+}

@@ -1,0 +1,105 @@
+//! The numbers behind an assessment.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What can be weighed of a question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// Estimated tokens.
+    Tokens,
+    /// Uncertainty phrases.
+    Uncertainty,
+    /// Domains.
+    Domains,
+    /// Decision factors.
+    Factors,
+    /// Sub-chiefs that it concerns.
+    Seats,
+    /// Chiefs of whose sub-chiefs it concerns one at least.
+    Chiefs,
+    /// Signals.
+    Score,
+}
+
+impl Feature {
+    /// Every feature.
+    pub const ALL: [Self; 7] = [
+        Self::Tokens,
+        Self::Uncertainty,
+        Self::Domains,
+        Self::Factors,
+        Self::Seats,
+        Self::Chiefs,
+        Self::Score,
+    ];
+
+    /// As it is written in files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tokens => "tokens",
+            Self::Uncertainty => "uncertainty",
+            Self::Domains => "domains",
+            Self::Factors => "factors",
+            Self::Seats => "seats",
+            Self::Chiefs => "chiefs",
+            Self::Score => "score",
+        }
+    }
+
+    /// What it counts, for people.
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Tokens => "estimated tokens of the question",
+            Self::Uncertainty => "uncertainty phrases",
+            Self::Domains => "domains it touches",
+            Self::Factors => "decision factors",
+            Self::Seats => "sub-chiefs it concerns",
+            Self::Chiefs => "chiefs with a sub-chief it concerns",
+            Self::Score => "signals of the detector",
+        }
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// The numbers behind an assessment. The journal keeps them, so a rule can be learned from past runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Features {
+    /// Estimated tokens.
+    pub tokens: u32,
+    /// Uncertainty phrases.
+    pub uncertainty: u32,
+    /// Domains.
+    pub domains: u32,
+    /// Decision factors.
+    pub factors: u32,
+    /// Sub-chiefs that it concerns.
+    pub seats: u32,
+    /// Chiefs of whose sub-chiefs it concerns one at least.
+    pub chiefs: u32,
+    /// Signals.
+    pub score: u32,
+}
+
+impl Features {
+    /// One of them.
+    pub const fn get(&self, feature: Feature) -> u32 {
+        match feature {
+            Feature::Tokens => self.tokens,
+            Feature::Uncertainty => self.uncertainty,
+            Feature::Domains => self.domains,
+            Feature::Factors => self.factors,
+            Feature::Seats => self.seats,
+            Feature::Chiefs => self.chiefs,
+            Feature::Score => self.score,
+        }
+    }
+}

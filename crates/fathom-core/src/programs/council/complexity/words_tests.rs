@@ -1,0 +1,69 @@
+use super::*;
+
+fn words(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut buffer = String::new();
+    each(text, |word| {
+        assert_eq!(&text[word.start..word.end()], word.text);
+        found.push(lower(&word, &mut buffer).to_owned());
+    });
+    found
+}
+
+#[test]
+fn words_are_those_of_unicode_in_lower_case() {
+    let table: [(&str, &[&str]); 12] = [
+        ("", &[]),
+        (" .-– ", &[]),
+        ("One two", &["one", "two"]),
+        ("one-two_three/four", &["one", "two", "three", "four"]),
+        ("don't don’t", &["don", "t", "don", "t"]),
+        ("’a’ ’", &["a"]),
+        ("ÉTÉ Straße", &["été", "straße"]),
+        ("a\u{a0}b…c", &["a", "b", "c"]),
+        ("x\u{301}y z", &["x\u{301}y", "z"]),
+        ("v2 3.5", &["v2", "3", "5"]),
+        ("データ移行", &["データ", "移", "行"]),
+        ("🤷‍♀️ ok 🇩🇪", &["ok"]),
+    ];
+    for (text, wanted) in table {
+        assert_eq!(words(text), wanted, "{text}");
+    }
+}
+
+#[test]
+fn gaps_tell_what_belongs_together() {
+    let table = [
+        (" ", Gap::Near),
+        ("-", Gap::Near),
+        ("\n", Gap::Near),
+        (".", Gap::Near),
+        (":", Gap::Near),
+        ("/", Gap::Near),
+        (" - ", Gap::Near),
+        ("\" (", Gap::Near),
+        ("  \n  ", Gap::Near),
+        (",", Gap::Comma),
+        (", ", Gap::Comma),
+        (" & ", Gap::Comma),
+        ("、", Gap::Comma),
+        ("\n- ", Gap::Comma),
+        ("\n\n* ", Gap::Comma),
+        (": ", Gap::Colon),
+        (":\n- ", Gap::Colon),
+        (",\": ", Gap::Colon),
+        (". ", Gap::End),
+        (", …", Gap::End),
+        ("?\" ", Gap::End),
+        (" — ", Gap::End),
+        ("。", Gap::End),
+        ("\n\n", Gap::End),
+        (",\n\n", Gap::End),
+    ];
+    for (gap, wanted) in table {
+        let text = format!("a{gap}b");
+        assert_eq!(Gap::between(&text, 1, 1 + gap.len()), wanted, "{gap:?}");
+    }
+    assert_eq!(Gap::between("1,000", 1, 2), Gap::Near);
+    assert_eq!(Gap::between("1,b", 1, 2), Gap::Comma);
+}

@@ -1,0 +1,43 @@
+//! `council`: chiefs decide side by side; a complex question is taken apart among their sub-chiefs.
+//!
+//! The root assesses the question without a model and asks every chief as an episode of its own. A chief votes by
+//! itself, or asks the sub-chiefs that the question touches, each a fresh episode with its own passages, and votes as
+//! they do. Votes are weighed by confidence in integers, so nothing depends on the order in which they come. A failed
+//! call or a reply that cannot be read is never a vote.
+
+mod ballots;
+mod chief;
+pub mod complexity;
+mod panel;
+mod params;
+mod report;
+mod root;
+mod tally;
+mod vote;
+mod words;
+
+pub use panel::{CHIEF, SUB_CHIEF, seat_of};
+pub use params::{
+    Confidence, DEPTH_MAX, Params, Passage, Reuse, SAMPLES_MAX, SUB_CHIEFS_MAX, Seat, Synthesis,
+};
+pub use report::{Alone, Cast, Report, Reused, Samples, SeatFailure, SeatReport, SourceRef};
+pub use root::{Council, voters};
+pub use tally::{Tally, Weighed, tally, tally_seats};
+pub use vote::{AboveAll, Milli, REASONING_CHARS_MAX, Said, Unreadable, Vote, read};
+
+use crate::event::ProgramSpec;
+use crate::program::{Program, ProgramError};
+
+/// The program's name.
+pub const NAME: &str = "council";
+
+/// Makes a council or one of its seats.
+pub(super) fn build(spec: &ProgramSpec) -> Option<Result<Box<dyn Program>, ProgramError>> {
+    match spec.name.as_str() {
+        NAME => Some(Council::new(spec).map(|council| Box::new(council) as Box<dyn Program>)),
+        chief::NAME => {
+            Some(chief::Chief::new(spec).map(|chief| Box::new(chief) as Box<dyn Program>))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,158 @@
+//! What a council is made of: seats, the rules of their ballots, and what is known of the question beforehand.
+
+use serde::{Deserialize, Serialize};
+
+use super::complexity::Detector;
+use crate::event::ProgramSpec;
+use crate::text::Text;
+use crate::unit::Millis;
+
+/// Deepest council: chiefs are at 0, their sub-chiefs at 1, and so on.
+pub const DEPTH_MAX: u8 = 3;
+
+/// Most sub-chiefs that one seat asks.
+pub const SUB_CHIEFS_MAX: u8 = 4;
+
+/// Most votes that are drawn for one seat.
+pub const SAMPLES_MAX: u8 = 16;
+
+/// A piece of the given material, with the place it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Passage {
+    /// File or other source, as the user named it.
+    pub source: String,
+    /// Its first line there, counted from one.
+    pub line: u32,
+    /// What it says.
+    pub text: String,
+}
+
+/// One who votes: a chief, or a sub-chief of one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Seat {
+    /// Its name, unique among its siblings, as `security`.
+    pub id: String,
+    /// What it looks at, said to the model.
+    pub focus: String,
+    /// Words that show that a question concerns it. A chief needs none: every chief is asked.
+    pub lexicon: Vec<String>,
+    /// What the material says about the question from this seat's point of view.
+    pub passages: Vec<Passage>,
+    /// Those it may ask.
+    pub sub_chiefs: Vec<Seat>,
+}
+
+/// Where the confidence of a vote comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Confidence {
+    /// The model states it.
+    #[default]
+    Stated,
+    /// It is the share of several votes drawn by chance.
+    Measured {
+        /// How many votes are drawn.
+        samples: u8,
+        /// At this temperature, in thousandths.
+        temperature_milli: u16,
+    },
+}
+
+/// How the words of several seats become one text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Synthesis {
+    /// They are listed; no model is asked.
+    #[default]
+    Arithmetic,
+    /// A model puts them together. The vote stays what arithmetic says.
+    Model,
+}
+
+/// Whether an answer that was given before may stand for a new call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reuse {
+    /// Never.
+    Off,
+    /// To the same packet.
+    #[default]
+    Same,
+    /// To the same packet, or to a question that is at least so similar.
+    Similar {
+        /// Least cosine of the two questions, in thousandths.
+        similarity_min_milli: u16,
+    },
+}
+
+/// Parameters of `council`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// The chiefs.
+    pub chiefs: Vec<Seat>,
+    /// How a complex question is recognised.
+    pub detector: Detector,
+    /// Levels of sub-chiefs below the chiefs.
+    pub depth_max: u8,
+    /// Most sub-chiefs that one seat asks.
+    pub sub_chiefs_max: u8,
+    /// Where confidence comes from.
+    pub confidence: Confidence,
+    /// How several become one.
+    pub synthesis: Synthesis,
+    /// Whether earlier answers may be used again.
+    pub reuse: Reuse,
+    /// Whether every chief that asks its sub-chiefs also votes by itself, for comparison.
+    pub compare: bool,
+    /// What every voter is told, before question, seat and passages.
+    pub instructions: String,
+    /// Most characters of a voter's reasoning, where the model can be held to it.
+    pub reasoning_chars_max: Option<u32>,
+    /// Output cap of a vote.
+    pub output_tokens_max: u32,
+    /// Whether the reply is asked for as JSON under a schema.
+    pub structured: bool,
+    /// Longest time of one attempt.
+    pub timeout: Millis,
+    /// Longest time that a voter may take, retries included.
+    pub voter_time: Millis,
+    /// SHA-256 of the material the passages were taken from; empty without material.
+    pub material: String,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            chiefs: Vec::new(),
+            detector: Detector::default(),
+            depth_max: 1,
+            sub_chiefs_max: 4,
+            confidence: Confidence::default(),
+            synthesis: Synthesis::default(),
+            reuse: Reuse::default(),
+            compare: false,
+            instructions: String::new(),
+            reasoning_chars_max: None,
+            output_tokens_max: 300,
+            structured: true,
+            timeout: Millis(60_000),
+            voter_time: Millis(120_000),
+            material: String::new(),
+        }
+    }
+}
+
+impl Params {
+    /// The specification of a council with these parameters.
+    pub fn spec(&self) -> ProgramSpec {
+        // A struct of strings and numbers always has a JSON form.
+        let params = serde_json::to_string(self).unwrap_or_default();
+        ProgramSpec {
+            name: super::NAME.to_owned(),
+            params: Text::new(params),
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! The council itself: assesses the question, asks the chiefs side by side, and decides as they vote.
+
+use super::chief::{self, Brief, encode, synthesis};
+use super::complexity::{Assessment, Detector, Lens};
+use super::panel::{CHIEF, Panel};
+use super::params::{Params, Seat, Synthesis};
+use super::report::{Alone, Report, SeatReport};
+use super::tally::{Weighed, tally, tally_seats};
+use super::vote::{Milli, Vote};
+use super::words;
+use crate::event::{ProgramSpec, Started};
+use crate::id::AskId;
+use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::text::Text;
+use crate::unit::{Millis, Timestamp};
+
+/// The program.
+pub struct Council {
+    params: Params,
+    question: Text,
+    began: Timestamp,
+    last: Timestamp,
+    assessment: Assessment,
+    panel: Panel,
+    synthesis: Option<AskId>,
+    words: Option<String>,
+}
+
+impl Council {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let bad = |cause: String| ProgramError::Params {
+            name: super::NAME.to_owned(),
+            cause,
+        };
+        let params: Params =
+            serde_json::from_str(spec.params.as_str()).map_err(|error| bad(error.to_string()))?;
+        params.check().map_err(bad)?;
+        Ok(Self {
+            params,
+            question: Text::default(),
+            began: Timestamp::default(),
+            last: Timestamp::default(),
+            assessment: Assessment::default(),
+            panel: Panel::default(),
+            synthesis: None,
+            words: None,
+        })
+    }
+
+    fn start(&mut self, started: &Started, view: &View<'_>) -> Vec<Ask> {
+        self.question = started.goal.clone();
+        self.began = view.at;
+        self.assessment =
+            Lens::new(&self.params.detector, &self.params.chiefs).assess(started.goal.as_str());
+        let briefs = briefs(&self.params, &self.assessment);
+        let (panel, asks) = Panel::ask(CHIEF, &self.question, briefs, view);
+        self.panel = panel;
+        asks
+    }
+
+    fn go_on(&mut self, view: &View<'_>) -> Vec<Ask> {
+        if self.panel.is_open() || self.synthesis.is_some() {
+            return Vec::new();
+        }
+        let votes = self.panel.reports();
+        if self.params.synthesis == Synthesis::Model
+            && self.words.is_none()
+            && let Some(decision) = tally_seats(&votes)
+        {
+            let packet = words::synthesis(self.question.as_str(), decision.vote, &votes);
+            self.synthesis = Some(view.next_ask);
+            return vec![synthesis(&self.params, packet, view)];
+        }
+        self.finish()
+    }
+
+    /// What the council has come to so far.
+    fn decision(&self) -> Report {
+        let votes = self.panel.reports();
+        let tally = tally_seats(&votes);
+        let vote = tally.map(|tally| tally.vote);
+        let tied = tally.is_some_and(|tally| tally.tied);
+        let mut dissent = Vec::new();
+        if let Some(vote) = vote {
+            dissenters("", vote, &votes, &mut dissent);
+        }
+        let words = self.words.clone().filter(|words| !words.is_empty());
+        let reasoning = match (words, vote) {
+            (Some(words), _) => words,
+            (None, Some(vote)) => chief::reasoning(vote, tied, &votes),
+            (None, None) => String::new(),
+        };
+        Report {
+            vote,
+            confidence: tally.map_or(Milli::default(), |tally| tally.confidence),
+            agreement: tally.map_or(Milli::default(), |tally| tally.agreement),
+            tied,
+            partial: votes.iter().any(is_incomplete),
+            dissent,
+            reasoning,
+            complexity: self.assessment.clone(),
+            depth: votes.iter().map(height).max().unwrap_or(0),
+            spawns: votes.iter().map(below).sum(),
+            reused_calls: votes.iter().map(|seat| seat.reused_calls).sum(),
+            alone: alone(&votes),
+            elapsed: self.last.since(self.began),
+            votes,
+        }
+    }
+
+    fn finish(&self) -> Vec<Ask> {
+        let report = self.decision();
+        let voted = report
+            .votes
+            .iter()
+            .filter(|seat| seat.cast.is_some())
+            .count();
+        let chiefs = report.votes.len();
+        let (status, stop) = match (report.vote, self.panel.refusal()) {
+            (_, Some(Refusal::Budget { dimension } | Refusal::Closing { dimension })) => {
+                let dimension = *dimension;
+                (
+                    Status::NeedsReview,
+                    StopReason::BudgetExhausted { dimension },
+                )
+            }
+            (Some(_), _) => (Status::Ok, StopReason::Success),
+            (None, _) => {
+                let class = ErrorClass::Child;
+                (Status::Failed, StopReason::Failure { class })
+            }
+        };
+        let said = said(&report);
+        let answer = report.vote.map(|_| Text::new(answer(&said, &report)));
+        let question = clip(self.question.as_str(), 120);
+        let next_actions = match status {
+            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+                tried: Text::new(format!("{voted} of {chiefs} chiefs voted on: {question}")),
+                known: Text::new(said.clone()),
+                asked: Text::new(format!("decide with what there is, or ask again: {stop}")),
+                deadline: None,
+            })],
+            Status::Ok | Status::Failed => Vec::new(),
+        };
+        let decisions = report.vote.map(|vote| Decision {
+            what: Text::from(vote.word()),
+            rationale: Text::from(report.reasoning.as_str()),
+        });
+        let dissent = report.dissent.join(", ");
+        let more = [
+            (!dissent.is_empty()).then(|| format!("dissent: {dissent}")),
+            report
+                .partial
+                .then(|| "partial: not all votes could be had".to_owned()),
+        ];
+        vec![Ask::Finish(Box::new(Verdict {
+            status,
+            stop,
+            answer,
+            summary: Summary::new(
+                [
+                    format!("question: {question}"),
+                    said,
+                    format!(
+                        "{voted} of {chiefs} chiefs voted, {} sub-chiefs asked",
+                        report.spawns
+                    ),
+                ],
+                more.into_iter().flatten(),
+            ),
+            report: encode(&report),
+            artifacts: Vec::new(),
+            decisions: decisions.into_iter().collect(),
+            verification_needed: false,
+            next_actions,
+        }))]
+    }
+}
+
+impl Program for Council {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        self.last = view.at;
+        match input {
+            Input::Start(started) => return self.start(started, view),
+            Input::Reply { ask, reply } if self.synthesis == Some(ask) => {
+                self.synthesis = None;
+                self.words = Some(reply.text.as_str().trim().to_owned());
+            }
+            Input::Failed { ask, .. } | Input::Refused { ask, .. }
+                if self.synthesis == Some(ask) =>
+            {
+                self.synthesis = None;
+                self.words = Some(String::new());
+            }
+            Input::Refused { ask, reason } => self.panel.on_refused(ask, reason),
+            Input::Child { ask, child, result } => self.panel.on_child(ask, child, result),
+            Input::Reply { .. }
+            | Input::Failed { .. }
+            | Input::Delta { .. }
+            | Input::Effect { .. }
+            | Input::Host { .. }
+            | Input::Signal(_)
+            | Input::Tick => return Vec::new(),
+        }
+        self.go_on(view)
+    }
+
+    fn partial(&self) -> Option<Text> {
+        let report = self.decision();
+        report.vote?;
+        Some(Text::new(answer(&said(&report), &report)))
+    }
+
+    fn report(&self) -> Option<Text> {
+        encode(&self.decision())
+    }
+}
+
+/// What the chiefs are told.
+fn briefs(params: &Params, assessment: &Assessment) -> Vec<Brief> {
+    let touched = if assessment.complex {
+        assessment.seats.clone()
+    } else {
+        Vec::new()
+    };
+    let rules = Params {
+        chiefs: Vec::new(),
+        detector: Detector::default(),
+        ..params.clone()
+    };
+    let brief = |seat: &Seat| Brief {
+        seat: seat.clone(),
+        path: seat.id.clone(),
+        levels: params.depth_max,
+        touched: touched.clone(),
+        rules: rules.clone(),
+    };
+    params.chiefs.iter().map(brief).collect()
+}
+
+/// Paths of the seats that will, or may have to, vote on a question by themselves: all chiefs, and the sub-chiefs that
+/// will be asked.
+pub fn voters(params: &Params, question: &str) -> Vec<String> {
+    fn add(brief: &Brief, found: &mut Vec<String>) {
+        found.push(brief.path.clone());
+        for sub in brief.subs() {
+            add(&sub, found);
+        }
+    }
+    let assessment = Lens::new(&params.detector, &params.chiefs).assess(question);
+    let mut found = Vec::new();
+    for brief in briefs(params, &assessment) {
+        add(&brief, &mut found);
+    }
+    found
+}
+
+/// The decision in one line.
+fn said(report: &Report) -> String {
+    match report.vote {
+        Some(vote) => format!(
+            "{vote}, confidence {} %, agreement {} %",
+            report.confidence.percent(),
+            report.agreement.percent()
+        ),
+        None => "no decision: nobody voted".to_owned(),
+    }
+}
+
+fn answer(said: &str, report: &Report) -> String {
+    let mut answer = said.to_owned();
+    if report.partial {
+        answer.push_str(" (partial)");
+    }
+    if !report.reasoning.is_empty() {
+        answer.push_str("\n\n");
+        answer.push_str(&report.reasoning);
+    }
+    answer
+}
+
+/// Paths of all who voted otherwise, at every level.
+fn dissenters(above: &str, decision: Vote, seats: &[SeatReport], found: &mut Vec<String>) {
+    for report in seats {
+        let path = if above.is_empty() {
+            report.seat.clone()
+        } else {
+            format!("{above}/{}", report.seat)
+        };
+        if report
+            .cast
+            .as_ref()
+            .is_some_and(|cast| cast.vote != decision)
+        {
+            found.push(path.clone());
+        }
+        dissenters(&path, decision, &report.children, found);
+    }
+}
+
+/// Whether a seat, or one of those it asked, has no vote.
+fn is_incomplete(report: &SeatReport) -> bool {
+    report.cast.is_none() || report.children.iter().any(is_incomplete)
+}
+
+fn height(report: &SeatReport) -> u8 {
+    let below = asked(report).map(|child| height(child).saturating_add(1));
+    below.max().unwrap_or(0)
+}
+
+fn below(report: &SeatReport) -> u32 {
+    asked(report)
+        .map(|child| below(child).saturating_add(1))
+        .sum()
+}
+
+/// Those who were really asked: a refused one has no episode.
+fn asked(report: &SeatReport) -> impl Iterator<Item = &SeatReport> {
+    report
+        .children
+        .iter()
+        .filter(|child| child.episode.is_some())
+}
+
+/// What the chiefs alone would have decided: each by its own vote, which a chief without sub-chiefs cast anyway.
+fn alone(chiefs: &[SeatReport]) -> Option<Alone> {
+    if chiefs.iter().all(|chief| chief.alone.is_none()) {
+        return None;
+    }
+    let mut votes = Vec::new();
+    let mut elapsed = Millis(0);
+    for chief in chiefs {
+        let (cast, after) = match &chief.alone {
+            Some(cast) => (cast, chief.alone_ms.unwrap_or(chief.elapsed)),
+            None if chief.children.is_empty() => (chief.cast.as_ref()?, chief.elapsed),
+            None => return None,
+        };
+        elapsed = elapsed.max(after);
+        votes.push(Weighed {
+            vote: cast.vote,
+            confidence: cast.confidence,
+        });
+    }
+    let tally = tally(&votes)?;
+    Some(Alone {
+        vote: tally.vote,
+        confidence: tally.confidence,
+        agreement: tally.agreement,
+        elapsed,
+    })
+}
+
+impl Params {
+    /// What no configuration may say.
+    fn check(&self) -> Result<(), String> {
+        if self.chiefs.is_empty() {
+            return Err("a council has at least one chief".to_owned());
+        }
+        if self.depth_max > super::DEPTH_MAX {
+            let (depth, cap) = (self.depth_max, super::DEPTH_MAX);
+            return Err(format!("`depth` is {depth}, above the hard cap of {cap}"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,161 @@
+//! What a voter said, read strictly: a reply is a vote, or it is a typed failure.
+
+mod confidence;
+mod json;
+mod labels;
+mod reading;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+pub use reading::{REASONING_CHARS_MAX, read};
+
+/// A vote.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Vote {
+    /// Yes.
+    Approve,
+    /// No.
+    Reject,
+    /// Neither.
+    Abstain,
+}
+
+impl Vote {
+    /// Every vote.
+    pub const ALL: [Self; 3] = [Self::Approve, Self::Reject, Self::Abstain];
+
+    /// As it is written.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Approve => "APPROVE",
+            Self::Reject => "REJECT",
+            Self::Abstain => "ABSTAIN",
+        }
+    }
+
+    /// The vote that a word is, in any case.
+    fn of(word: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|vote| word.eq_ignore_ascii_case(vote.word()))
+    }
+
+    /// The vote that a word is where a vote is expected: `rejected` is as good as `reject` there.
+    fn stated(word: &str) -> Option<Self> {
+        let past = ["APPROVED", "REJECTED", "ABSTAINED"];
+        let mut votes = Self::ALL.into_iter().zip(past);
+        Self::of(word).or_else(|| {
+            votes
+                .find(|(_, past)| word.eq_ignore_ascii_case(past))
+                .map(|(vote, _)| vote)
+        })
+    }
+}
+
+impl fmt::Display for Vote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// A share between nothing and all, in thousandths.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(into = "u16", try_from = "u16")]
+pub struct Milli(u16);
+
+/// A number above a thousand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is more than a thousand thousandths")]
+pub struct AboveAll(u16);
+
+impl Milli {
+    /// All.
+    pub const ALL: Self = Self(1000);
+
+    /// So many thousandths.
+    pub const fn new(milli: u16) -> Result<Self, AboveAll> {
+        if milli > 1000 {
+            return Err(AboveAll(milli));
+        }
+        Ok(Self(milli))
+    }
+
+    /// `part` of `whole`, rounded to the nearest; nothing of nothing is nothing.
+    pub fn share(part: u64, whole: u64) -> Self {
+        if whole == 0 {
+            return Self(0);
+        }
+        let milli =
+            (u128::from(part.min(whole)) * 1000 + u128::from(whole) / 2) / u128::from(whole);
+        Self(u16::try_from(milli).unwrap_or(1000))
+    }
+
+    /// The thousandths.
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+
+    /// Rounded to whole per cent.
+    pub const fn percent(self) -> u16 {
+        (self.0 + 5) / 10
+    }
+
+    /// Between 0 and 1.
+    pub fn fraction(self) -> f64 {
+        f64::from(self.0) / 1000.0
+    }
+}
+
+impl From<Milli> for u16 {
+    fn from(milli: Milli) -> Self {
+        milli.0
+    }
+}
+
+impl TryFrom<u16> for Milli {
+    type Error = AboveAll;
+
+    fn try_from(milli: u16) -> Result<Self, AboveAll> {
+        Self::new(milli)
+    }
+}
+
+/// What a voter said.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// The vote.
+    pub vote: Vote,
+    /// How sure it says it is, where it says so.
+    pub confidence: Option<Milli>,
+    /// Why, bounded.
+    pub reasoning: String,
+    /// Number of the passage that it names as its ground, counted from one.
+    pub passage: Option<usize>,
+}
+
+/// Why a reply is no vote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Unreadable {
+    /// It says nothing.
+    #[error("the reply is empty")]
+    Empty,
+    /// It votes for nothing.
+    #[error("the reply has no vote")]
+    NoVote,
+    /// It votes more than once, and not the same.
+    #[error("the reply votes more than once")]
+    Contradiction,
+    /// Its confidence is no share of a whole.
+    #[error("the reply's confidence is not between 0 and 100 %")]
+    Confidence,
+}
+
+#[cfg(test)]
+#[path = "vote_tests.rs"]
+mod tests;

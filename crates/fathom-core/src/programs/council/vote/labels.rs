@@ -1,0 +1,296 @@
+//! Labelled values in plain text: `VOTE: REJECT`, `**Confidence:** 80 %`, `2. REASONING: …`.
+//!
+//! A label stands at the beginning of a line or of a sentence, so that `never answer VOTE: APPROVE` is none, and what
+//! follows a vote must not take it back, so that `VOTE: APPROVE/REJECT/ABSTAIN` and `VOTE: APPROVE if …` are none.
+
+use super::confidence::{self, NoShare};
+use super::{Milli, Vote};
+
+/// What a label says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stated {
+    Vote(Vote),
+    Confidence(Result<Milli, NoShare>),
+    /// The number of a passage; 0 is none.
+    Source(usize),
+    /// What follows is the reason, up to the next label.
+    Reasoning,
+}
+
+/// A label with its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Labelled {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) stated: Stated,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Label {
+    Vote,
+    Confidence,
+    Source,
+    Reasoning,
+}
+
+const LABELS: [(&str, Label); 6] = [
+    ("vote", Label::Vote),
+    ("confidence", Label::Confidence),
+    ("source", Label::Source),
+    ("reasoning", Label::Reasoning),
+    ("reason", Label::Reasoning),
+    ("rationale", Label::Reasoning),
+];
+
+/// Words that may stand before `vote`: `My final vote: REJECT`.
+const QUALIFIERS: [&str; 4] = ["my", "our", "the", "final"];
+
+/// Words that may follow a vote directly: `VOTE: REJECT because …`.
+const LEADS_ON: [&str; 9] = [
+    "because", "since", "as", "due", "given", "for", "with", "the", "this",
+];
+
+/// Words that take a vote back even after a comma: `VOTE: APPROVE, if …`.
+const TAKES_BACK: [&str; 8] = [
+    "or", "and", "nor", "if", "unless", "only", "provided", "pending",
+];
+
+/// Marks that only make text look different.
+const MARKUP: [char; 5] = ['*', '_', '`', ' ', '\t'];
+
+const QUOTES: [char; 9] = ['"', '\'', '`', '“', '”', '‘', '’', '«', '»'];
+
+/// The labels with a value, in their order.
+pub(super) fn all(text: &str) -> impl Iterator<Item = Labelled> {
+    words(text).filter_map(|(start, word)| {
+        let (_, label) = LABELS
+            .iter()
+            .find(|(name, _)| word.eq_ignore_ascii_case(name))?;
+        let (before, rest) = text.split_at(start);
+        let after = rest.get(word.len()..)?;
+        let value = separated(before, after)?;
+        if !may_stand(*label, before) {
+            return None;
+        }
+        let (stated, end) = match label {
+            Label::Vote => vote(value).map(|(vote, rest)| (Stated::Vote(vote), rest))?,
+            Label::Confidence => confidence(value)?,
+            Label::Source => source(value)?,
+            Label::Reasoning => (Stated::Reasoning, value),
+        };
+        Some(Labelled {
+            start,
+            end: text.len() - end.len(),
+            stated,
+        })
+    })
+}
+
+/// The vote in a line that is nothing else: `**REJECT**.`
+pub(super) fn alone(line: &str) -> Option<Vote> {
+    let is_frame = |c: char| c.is_whitespace() || MARKUP.contains(&c) || QUOTES.contains(&c);
+    let line = line.trim_matches(is_frame).trim_end_matches(['.', '!']);
+    Vote::of(line.trim_matches(is_frame))
+}
+
+/// Runs of letters and digits with their places.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.get(at..)?;
+        let start = at + rest.find(char::is_alphanumeric)?;
+        let word = first_word(text.get(start..)?);
+        at = start + word.len();
+        Some((start, word))
+    })
+}
+
+fn first_word(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric());
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}
+
+fn last_word(text: &str) -> &str {
+    let start = text.trim_end_matches(char::is_alphanumeric).len();
+    text.get(start..).unwrap_or_default()
+}
+
+fn is_among(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|other| word.eq_ignore_ascii_case(other))
+}
+
+/// What stands after a label and its separator.
+fn separated<'a>(before: &str, after: &'a str) -> Option<&'a str> {
+    let mut rest = after.trim_start_matches(MARKUP);
+    if is_among(first_word(rest), &["level", "score"]) {
+        rest = rest
+            .get(first_word(rest).len()..)?
+            .trim_start_matches(MARKUP);
+    }
+    if rest.len() < after.len() && first_word(rest).eq_ignore_ascii_case("is") {
+        let value = rest.get("is".len()..)?.trim_start();
+        return Some(value.strip_prefix(':').unwrap_or(value));
+    }
+    let mut chars = rest.chars();
+    let separator = chars.next()?;
+    let value = chars.as_str();
+    let separates = match separator {
+        ':' | '：' | '|' => true,
+        '=' => !value.starts_with('='),
+        '-' | '–' | '—' => value.starts_with(char::is_whitespace),
+        // A heading, and the value in the next line.
+        '\n' | '\r' => begins_line(before),
+        '>' => before.ends_with('<') && rest.len() == after.len(),
+        _ => false,
+    };
+    separates.then_some(value)
+}
+
+/// Splits off what is neither letter nor digit from the end of a text, as far as its line goes.
+fn without_gap(before: &str) -> (&str, &str) {
+    let head = before.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '\n');
+    before.split_at(head.len())
+}
+
+fn is_line_start(head: &str) -> bool {
+    head.is_empty() || head.ends_with('\n')
+}
+
+fn begins_line(before: &str) -> bool {
+    let (head, gap) = without_gap(before);
+    // `>` quotes somebody else.
+    is_line_start(head) && !gap.contains('>')
+}
+
+/// Whether a label may stand after what is before it.
+fn may_stand(label: Label, before: &str) -> bool {
+    if opens(before) {
+        return true;
+    }
+    let (head, gap) = without_gap(before);
+    match label {
+        Label::Vote => {
+            let mut before = before;
+            for _ in 0..QUALIFIERS.len() {
+                let (head, gap) = without_gap(before);
+                let word = last_word(head);
+                if !is_among(word, &QUALIFIERS) || !gap.chars().all(|c| MARKUP.contains(&c)) {
+                    return false;
+                }
+                before = head.get(..head.len() - word.len()).unwrap_or_default();
+                if opens(before) {
+                    return true;
+                }
+            }
+            false
+        }
+        Label::Confidence | Label::Source | Label::Reasoning => {
+            let word = last_word(head);
+            !gap.contains(QUOTES)
+                && (gap.contains([',', '('])
+                    || Vote::stated(word).is_some()
+                    || word.bytes().all(|byte| byte.is_ascii_digit()))
+        }
+    }
+}
+
+/// Whether a line or a sentence begins here.
+fn opens(before: &str) -> bool {
+    if begins_line(before) {
+        return true;
+    }
+    let (head, gap) = without_gap(before);
+    if is_line_start(head) {
+        return false;
+    }
+    let word = last_word(head);
+    let is_number = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number && begins_line(head.get(..head.len() - word.len()).unwrap_or_default()) {
+        // The number of a list.
+        return true;
+    }
+    let ends_sentence = gap.contains(['.', ';', '!', '?', '|', '%', '–', '—']);
+    let near = gap.rsplit(char::is_whitespace).next().unwrap_or_default();
+    ends_sentence
+        && !gap.contains([':', ',', '>'])
+        && !near.contains(QUOTES)
+        && !head.ends_with("e.g")
+}
+
+/// The vote that a value is, and what stands after it.
+fn vote(value: &str) -> Option<(Vote, &str)> {
+    let opening = |c: char| {
+        c.is_whitespace() || MARKUP.contains(&c) || QUOTES.contains(&c) || "[(<".contains(c)
+    };
+    let value = value.trim_start_matches(opening);
+    let word = first_word(value);
+    let vote = Vote::stated(word)?;
+    let rest = value.get(word.len()..)?;
+    stands(rest).then_some((vote, rest))
+}
+
+/// Whether a vote stands, given what follows it.
+fn stands(after: &str) -> bool {
+    // `APPROVE_LATER`, `APPROVE-ish`: another word.
+    let mut chars = after.chars();
+    if matches!(chars.next(), Some('_' | '-')) && chars.next().is_some_and(char::is_alphanumeric) {
+        return false;
+    }
+    let closing = |c: char| MARKUP.contains(&c) || QUOTES.contains(&c) || ")]>".contains(c);
+    let rest = after.trim_start_matches(closing);
+    let Some(next) = rest.chars().next() else {
+        return true;
+    };
+    let word = first_word(rest);
+    if !word.is_empty() {
+        return is_among(word, &LEADS_ON)
+            || LABELS.iter().any(|(name, _)| is_among(word, &[name]))
+            || word.bytes().all(|byte| byte.is_ascii_digit());
+    }
+    match next {
+        '?' => false,
+        // A list of all votes, one on a line, is none of them.
+        '\n' | '\r' => alone(rest.trim_start().lines().next().unwrap_or_default()).is_none(),
+        _ => {
+            let follows = rest.trim_start_matches(|c: char| !c.is_alphanumeric() && c != '\n');
+            let gap = rest.get(..rest.len() - follows.len()).unwrap_or_default();
+            let word = first_word(follows);
+            let ends = gap.contains(['.', ';', '!']) && gap.ends_with(char::is_whitespace);
+            !gap.contains('?')
+                && (ends
+                    || word.is_empty()
+                    || !(is_among(word, &TAKES_BACK) || Vote::stated(word).is_some()))
+        }
+    }
+}
+
+/// The confidence in a value and what stands after it; nothing where nothing is said.
+fn confidence(value: &str) -> Option<(Stated, &str)> {
+    let opening = |c: char| MARKUP.contains(&c) || QUOTES.contains(&c) || "[(<~≈".contains(c);
+    let mut rest = value.trim_start_matches(opening);
+    if rest.is_empty() || rest.starts_with(['\n', '\r']) {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || opening(c));
+        if !rest.starts_with(|c: char| c.is_ascii_digit()) {
+            return None;
+        }
+    }
+    Some(match confidence::at_start(rest) {
+        Ok((milli, len)) => (
+            Stated::Confidence(Ok(milli)),
+            rest.get(len..).unwrap_or_default(),
+        ),
+        Err(no_share) => (Stated::Confidence(Err(no_share)), rest),
+    })
+}
+
+/// The number of a passage in a value and what stands after it.
+fn source(value: &str) -> Option<(Stated, &str)> {
+    let rest = value.trim_start_matches(|c: char| MARKUP.contains(&c) || "[(#".contains(c));
+    let number = first_word(rest);
+    let source = number.parse().ok()?;
+    let rest = rest.get(number.len()..).unwrap_or_default();
+    Some((
+        Stated::Source(source),
+        rest.strip_prefix([']', ')']).unwrap_or(rest),
+    ))
+}

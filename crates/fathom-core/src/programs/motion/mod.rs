@@ -1,0 +1,339 @@
+//! `motion`: a proposal is put to the vote of the council's roles.
+//!
+//! Everything that is said goes on the bus, so the journal shows who voted what, who failed and who fell silent. The
+//! time that counts is the time the episode is worked on: a restart silences nobody.
+
+mod ballot_paper;
+mod params;
+
+use std::collections::BTreeMap;
+
+use self::ballot_paper::{SCHEMA, Said, TASK};
+use crate::event::ProgramSpec;
+use crate::id::AskId;
+use crate::model::{Message, Reply, Speaker};
+use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::packet::Packet;
+use crate::program::{Ask, Input, ModelAsk, Program, ProgramError, View};
+use crate::protocol::{
+    Assembly, Cause, CouncilRole, Count, Draft, Escalations, Liveness, MessageId, Outcome, Pulse,
+    Ruling,
+};
+use crate::stop::StopReason;
+use crate::text::Text;
+use crate::unit::{Millis, Timestamp};
+
+pub use params::Params;
+
+/// The program's name, and the kind of child that it makes.
+pub const NAME: &str = "motion";
+
+/// Least output of a call with which a vote can be said.
+const OUTPUT_TOKENS_MIN: u32 = 32;
+
+/// The program.
+pub struct Motion {
+    params: Params,
+    /// When the vote was opened, with the time that was left then.
+    opened: (Timestamp, Millis),
+    /// The message that opened it.
+    id: Option<MessageId>,
+    assembly: Assembly,
+    liveness: Liveness,
+    escalations: Escalations,
+    /// Calls that are out.
+    open: BTreeMap<AskId, CouncilRole>,
+    /// The moment asked for, until it comes.
+    wake: Option<Timestamp>,
+    decisions: Vec<Decision>,
+    /// What went on the bus about roles that gave no vote, and about escalations.
+    remarks: Vec<String>,
+}
+
+/// What the program asks for in one turn, with the numbers that the asks will get.
+struct Turn<'a> {
+    view: &'a View<'a>,
+    asks: Vec<Ask>,
+    next: AskId,
+}
+
+impl<'a> Turn<'a> {
+    fn new(view: &'a View<'a>) -> Self {
+        Self {
+            view,
+            asks: Vec::new(),
+            next: view.next_ask,
+        }
+    }
+
+    fn push(&mut self, ask: Ask) -> AskId {
+        let id = self.next;
+        self.next = id.next();
+        self.asks.push(ask);
+        id
+    }
+}
+
+impl Motion {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params = Params::read(spec)?;
+        Ok(Self {
+            assembly: Assembly::new([], params.deadline),
+            params,
+            opened: (Timestamp::default(), Millis::default()),
+            id: None,
+            liveness: Liveness::default(),
+            escalations: Escalations::default(),
+            open: BTreeMap::new(),
+            wake: None,
+            decisions: Vec::new(),
+            remarks: Vec::new(),
+        })
+    }
+
+    /// The present moment on a clock that stands still while nobody works on the episode.
+    fn moment(&self, view: &View<'_>) -> Timestamp {
+        let (at, left) = self.opened;
+        at.plus(Millis(left.0.saturating_sub(view.time_left.0)))
+    }
+
+    /// Puts a message on the bus and takes it in as every reader will. Says whether it counts, to the bus as well.
+    fn post(&mut self, draft: Draft, turn: &mut Turn<'_>) -> bool {
+        let ask = turn.push(Ask::Post(Box::new(draft.clone())));
+        let envelope = draft.stamp(turn.view.episode, ask, turn.view.at);
+        let taken = self.assembly.take(&envelope, self.moment(turn.view));
+        if let Err(reason) = taken {
+            self.remark(&format!("{}: not counted: {reason}", envelope.role), turn);
+        }
+        taken.is_ok()
+    }
+
+    /// Tells the bus something that binds nobody.
+    fn remark(&mut self, what: &str, turn: &mut Turn<'_>) {
+        self.remarks.push(what.to_owned());
+        let mut info = Draft::info(self.params.proposer, what);
+        if let Some(motion) = self.id {
+            info = info.about(motion);
+        }
+        turn.push(Ask::Post(Box::new(info)));
+    }
+
+    fn escalate(&mut self, about: MessageId, causes: &[Cause], turn: &mut Turn<'_>) {
+        for cause in causes {
+            self.remarks.push(format!("escalated to prime: {cause}"));
+            let draft = Draft::escalation(self.params.proposer, cause.to_string());
+            let draft = draft.about(about).at_risk(self.params.risk);
+            turn.push(Ask::Post(Box::new(draft)));
+        }
+    }
+
+    fn open(&mut self, goal: &Text, turn: &mut Turn<'_>) {
+        self.opened = (turn.view.at, turn.view.time_left);
+        if self.params.proposal.trim().is_empty() {
+            goal.as_str().clone_into(&mut self.params.proposal);
+        }
+        let (risk, confidence) = (self.params.risk, self.params.confidence);
+        let motion = MessageId::of(turn.view.episode, turn.next);
+        let causes = self.escalations.look(motion, risk, confidence);
+        if !causes.is_empty() && !self.params.roles.contains(&CouncilRole::Prime) {
+            self.params.roles.push(CouncilRole::Prime);
+        }
+        let roles = self.params.roles.iter().copied();
+        self.assembly = Assembly::new(roles, self.params.deadline);
+        self.id = Some(motion);
+        let draft = Draft::proposal(self.params.proposer, self.params.proposal.as_str());
+        self.post(draft.at_risk(risk).confident(confidence), turn);
+        self.escalate(motion, &causes, turn);
+        let at = self.moment(turn.view);
+        let seats: Vec<CouncilRole> = self.assembly.active().collect();
+        for role in seats {
+            let ask = turn.push(self.call(role, &causes));
+            self.open.insert(ask, role);
+            self.liveness.asked(role, at);
+        }
+    }
+
+    fn call(&self, role: CouncilRole, escalated: &[Cause]) -> Ask {
+        let mut standing = format!("You vote in a council of models in the role {role}. {TASK}");
+        if let Some(more) = self.params.instructions.get(&role) {
+            standing.extend(["\n", more]);
+        }
+        if role == CouncilRole::Prime {
+            for cause in escalated {
+                let why = cause.to_string();
+                standing.extend(["\nThis was escalated to you: ", &why, "."]);
+            }
+        }
+        let prompt = format!("---\n{}\n---", self.params.proposal.trim());
+        let packet = Packet {
+            standing: Text::new(standing),
+            prompt: vec![Message::new(Speaker::User, prompt)],
+            confidence_milli: self.params.confidence.map(u16::from),
+            risk: Some(self.params.risk),
+            ..Packet::default()
+        };
+        Ask::Model(Box::new(ModelAsk {
+            output_tokens_max: self.params.output_tokens_max,
+            output_tokens_min: OUTPUT_TOKENS_MIN,
+            temperature_milli: self.params.temperature_milli,
+            schema: Some(SCHEMA.into()),
+            timeout: self.params.timeout,
+            ..ModelAsk::new(role.model(), packet)
+        }))
+    }
+
+    fn heard(&mut self, role: CouncilRole, turn: &mut Turn<'_>) {
+        let at = self.moment(turn.view);
+        if let Some(pulse) = self.liveness.heard(role, at) {
+            self.post(Draft::heartbeat(role, pulse), turn);
+        }
+    }
+
+    fn on_reply(&mut self, role: CouncilRole, reply: &Reply, turn: &mut Turn<'_>) {
+        self.heard(role, turn);
+        self.liveness.ended(role);
+        let Some(motion) = self.id else { return };
+        let Some(said) = ballot_paper::read(reply.text.as_str()) else {
+            return self.remark(&format!("{role}: no vote: the reply cannot be read"), turn);
+        };
+        let Said {
+            ballot,
+            confidence,
+            reason,
+        } = said;
+        let draft = Draft::vote(role, motion, ballot, &reason)
+            .confident(Some(confidence))
+            .at_risk(self.params.risk);
+        if !self.post(draft, turn) {
+            return;
+        }
+        self.decisions.push(Decision {
+            what: Text::new(format!("{role}: {ballot}, {} %", confidence.percent())),
+            rationale: Text::new(reason),
+        });
+        let causes = self
+            .escalations
+            .look(motion, self.params.risk, Some(confidence));
+        self.escalate(motion, &causes, turn);
+    }
+
+    /// A call that brought nothing: no vote, and no sign of life either.
+    fn on_nothing(&mut self, role: CouncilRole, why: &str, turn: &mut Turn<'_>) {
+        self.liveness.ended(role);
+        self.remark(&format!("{role}: no vote: {why}"), turn);
+    }
+
+    fn on_tick(&mut self, turn: &mut Turn<'_>) {
+        self.wake = None;
+        for role in self.liveness.look(self.moment(turn.view)) {
+            self.remarks.push(format!("{role}: silent, inactive"));
+            self.post(Draft::heartbeat(role, Pulse::Inactive), turn);
+        }
+    }
+
+    /// Closes the vote when there is nobody left to wait for, and waits on otherwise.
+    fn go_on(&mut self, turn: &mut Turn<'_>) {
+        let Some(motion) = self.id else { return };
+        let at = self.moment(turn.view);
+        let deadline = self.assembly.deadline(motion).unwrap_or(at);
+        let mut awaited = self.open.values();
+        if at < deadline && awaited.any(|role| self.assembly.is_active(*role)) {
+            let next = self
+                .liveness
+                .next_look()
+                .map_or(deadline, |look| look.min(deadline));
+            let wake = turn.view.at.plus(next.since(at));
+            if self.wake.is_none_or(|asked| wake < asked) {
+                self.wake = Some(wake);
+                turn.push(Ask::Wake(wake));
+            }
+            return;
+        }
+        if let Some(outcome) = self.assembly.close(motion).cloned() {
+            let verdict = self.verdict(&outcome);
+            turn.push(Ask::Finish(Box::new(verdict)));
+        }
+    }
+
+    fn verdict(&self, outcome: &Outcome) -> Verdict {
+        let proposal = clip(&self.params.proposal, 120);
+        let (status, stop, next_actions) = match outcome.ruling {
+            Ruling::Carried { .. } | Ruling::Defeated { .. } => {
+                (Status::Ok, StopReason::Success, Vec::new())
+            }
+            Ruling::ForPerson { why } => {
+                let ticket = HandoffTicket {
+                    tried: Text::new(format!("a vote on: {proposal}")),
+                    known: Text::new(outcome.to_string()),
+                    asked: Text::new(format!(
+                        "decide on the proposal; the roles could not: {why}"
+                    )),
+                    deadline: None,
+                };
+                let next = vec![NextAction::Handoff(ticket)];
+                (Status::NeedsReview, StopReason::Undecided, next)
+            }
+        };
+        Verdict {
+            status,
+            stop,
+            answer: Some(Text::new(format!("{outcome}; proposal: {proposal}"))),
+            report: serde_json::to_string(outcome).ok().map(Text::new),
+            summary: Summary::new(
+                [
+                    format!("proposal: {proposal}"),
+                    outcome.ruling.to_string(),
+                    format!("{}, quorum {}", outcome.count, outcome.quorum),
+                ],
+                self.remarks.iter().cloned(),
+            ),
+            artifacts: Vec::new(),
+            decisions: self.decisions.clone(),
+            verification_needed: false,
+            next_actions,
+        }
+    }
+}
+
+impl Program for Motion {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        let mut turn = Turn::new(view);
+        match input {
+            Input::Start(started) => self.open(&started.goal, &mut turn),
+            Input::Delta { ask, .. } => {
+                if let Some(&role) = self.open.get(&ask) {
+                    self.heard(role, &mut turn);
+                }
+            }
+            Input::Reply { ask, reply } => {
+                if let Some(role) = self.open.remove(&ask) {
+                    self.on_reply(role, reply, &mut turn);
+                }
+            }
+            Input::Failed { ask, failure } => {
+                if let Some(role) = self.open.remove(&ask) {
+                    self.on_nothing(role, &failure.to_string(), &mut turn);
+                }
+            }
+            Input::Refused { ask, reason } => {
+                if let Some(role) = self.open.remove(&ask) {
+                    self.on_nothing(role, &reason.to_string(), &mut turn);
+                }
+            }
+            Input::Tick => self.on_tick(&mut turn),
+            Input::Child { .. } | Input::Effect { .. } | Input::Host { .. } | Input::Signal(_) => {
+                return Vec::new();
+            }
+        }
+        self.go_on(&mut turn);
+        turn.asks
+    }
+
+    fn partial(&self) -> Option<Text> {
+        let votes = self.assembly.votes(self.id?)?;
+        let proposal = clip(&self.params.proposal, 120);
+        let count = Count::of(votes);
+        (count.cast() > 0).then(|| Text::new(format!("undecided: {count}; proposal: {proposal}")))
+    }
+}

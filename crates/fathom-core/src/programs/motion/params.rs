@@ -1,0 +1,84 @@
+//! What a motion needs to know.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::NAME;
+use crate::event::ProgramSpec;
+use crate::packet::Risk;
+use crate::program::ProgramError;
+use crate::programs::council::Milli;
+use crate::protocol::CouncilRole;
+use crate::text::Text;
+use crate::unit::Millis;
+
+/// Parameters of `motion`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// What is put to the vote; where it is blank, the episode's goal.
+    pub proposal: String,
+    /// The role in whose name it is proposed.
+    pub proposer: CouncilRole,
+    /// How much is at stake.
+    pub risk: Risk,
+    /// How sure the proposing side is, in thousandths.
+    pub confidence: Option<Milli>,
+    /// How long the vote is open at most, of the time the episode is worked on.
+    pub deadline: Millis,
+    /// The roles that vote. An escalation brings Prime in where it is not among them.
+    pub roles: Vec<CouncilRole>,
+    /// What each role is told beside the proposal.
+    pub instructions: BTreeMap<CouncilRole, String>,
+    /// Output cap of a call.
+    pub output_tokens_max: u32,
+    /// Sampling temperature in thousandths.
+    pub temperature_milli: Option<u16>,
+    /// Longest time of one attempt at a call.
+    pub timeout: Millis,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            proposal: String::new(),
+            proposer: CouncilRole::Prime,
+            risk: Risk::Low,
+            confidence: None,
+            deadline: Millis(600_000),
+            roles: CouncilRole::ALL.to_vec(),
+            instructions: BTreeMap::new(),
+            output_tokens_max: 320,
+            temperature_milli: Some(0),
+            timeout: Millis(120_000),
+        }
+    }
+}
+
+impl Params {
+    /// The specification of a `motion` program with these parameters.
+    pub fn spec(&self) -> ProgramSpec {
+        // A struct of strings and numbers always has a JSON form.
+        let params = serde_json::to_string(self).unwrap_or_default();
+        ProgramSpec {
+            name: NAME.to_owned(),
+            params: Text::new(params),
+        }
+    }
+
+    pub(super) fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let invalid = |cause: String| ProgramError::Params {
+            name: NAME.to_owned(),
+            cause,
+        };
+        let params: Self = match spec.params.as_str() {
+            "" => Self::default(),
+            text => serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?,
+        };
+        if params.roles.is_empty() {
+            return Err(invalid("`roles` names nobody who votes".to_owned()));
+        }
+        Ok(params)
+    }
+}

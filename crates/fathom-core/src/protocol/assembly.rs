@@ -1,0 +1,200 @@
+//! An assembly of roles: a fold over messages that knows who is active and what becomes of motions.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::envelope::{Ballot, Envelope, MessageId, MessageType, Pulse};
+use super::outcome::{Cast, Count, Decider, Outcome, QUORUM, Ruling, WhyPerson};
+use super::role::CouncilRole;
+use crate::unit::{Millis, Timestamp};
+
+/// Why a message changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotTaken {
+    /// It was taken before.
+    #[error("message {0} came before")]
+    Repeated(MessageId),
+    /// It votes on something that is no motion here.
+    #[error("there is no such motion")]
+    NoMotion,
+    /// The motion is closed.
+    #[error("the motion is closed")]
+    Closed,
+    /// The motion's time is up.
+    #[error("the motion's time is up")]
+    Late,
+    /// The role has no vote here.
+    #[error("{0} has no seat")]
+    NoSeat(CouncilRole),
+    /// The role voted before, and its first vote stands.
+    #[error("{0} voted before, and that vote stands")]
+    SecondVote(CouncilRole),
+    /// Its content says nothing that its type allows, or cannot be read.
+    #[error("the message cannot be read")]
+    Unreadable,
+}
+
+#[derive(Clone, Debug)]
+struct Motion {
+    deadline: Timestamp,
+    votes: BTreeMap<CouncilRole, Cast>,
+    outcome: Option<Outcome>,
+}
+
+/// Roles that vote on motions.
+#[derive(Clone, Debug)]
+pub struct Assembly {
+    seats: BTreeSet<CouncilRole>,
+    inactive: BTreeSet<CouncilRole>,
+    open_for: Millis,
+    motions: BTreeMap<MessageId, Motion>,
+    taken: BTreeSet<MessageId>,
+}
+
+impl Assembly {
+    /// An assembly of these roles, all of them active, where a motion is open for so long at most.
+    pub fn new(seats: impl IntoIterator<Item = CouncilRole>, open_for: Millis) -> Self {
+        Self {
+            seats: seats.into_iter().collect(),
+            inactive: BTreeSet::new(),
+            open_for,
+            motions: BTreeMap::new(),
+            taken: BTreeSet::new(),
+        }
+    }
+
+    /// Takes in a message that came at this moment.
+    ///
+    /// A vote and a heartbeat are signs of life of their role; what an episode reports in a role's name is not.
+    pub fn take(&mut self, envelope: &Envelope, at: Timestamp) -> Result<(), NotTaken> {
+        if !self.taken.insert(envelope.msg_id) {
+            return Err(NotTaken::Repeated(envelope.msg_id));
+        }
+        match envelope.kind {
+            MessageType::Proposal => {
+                let motion = Motion {
+                    deadline: at.plus(self.open_for),
+                    votes: BTreeMap::new(),
+                    outcome: None,
+                };
+                self.motions.insert(envelope.msg_id, motion);
+                Ok(())
+            }
+            MessageType::Vote => self.vote(envelope, at),
+            MessageType::Heartbeat => match Pulse::read(envelope.content.as_str()) {
+                Some(Pulse::Active) => {
+                    self.inactive.remove(&envelope.role);
+                    Ok(())
+                }
+                Some(Pulse::Inactive) => {
+                    self.inactive.insert(envelope.role);
+                    Ok(())
+                }
+                None => Err(NotTaken::Unreadable),
+            },
+            MessageType::Info | MessageType::Escalation => Ok(()),
+        }
+    }
+
+    fn vote(&mut self, envelope: &Envelope, at: Timestamp) -> Result<(), NotTaken> {
+        let role = envelope.role;
+        self.inactive.remove(&role);
+        let motion = envelope
+            .parent_id
+            .and_then(|motion| self.motions.get_mut(&motion))
+            .ok_or(NotTaken::NoMotion)?;
+        if motion.outcome.is_some() {
+            return Err(NotTaken::Closed);
+        }
+        if at > motion.deadline {
+            return Err(NotTaken::Late);
+        }
+        if !self.seats.contains(&role) {
+            return Err(NotTaken::NoSeat(role));
+        }
+        if motion.votes.contains_key(&role) {
+            return Err(NotTaken::SecondVote(role));
+        }
+        let ballot = Ballot::read(envelope.content.as_str()).ok_or(NotTaken::Unreadable)?;
+        motion.votes.insert(
+            role,
+            Cast {
+                message: envelope.msg_id,
+                ballot,
+                confidence: envelope.confidence,
+            },
+        );
+        Ok(())
+    }
+
+    /// The roles that are active.
+    pub fn active(&self) -> impl Iterator<Item = CouncilRole> {
+        self.seats.difference(&self.inactive).copied()
+    }
+
+    /// Whether this role is active.
+    pub fn is_active(&self, role: CouncilRole) -> bool {
+        self.seats.contains(&role) && !self.inactive.contains(&role)
+    }
+
+    /// How many distinct roles must vote: two, or as many as are active.
+    pub fn quorum(&self) -> usize {
+        QUORUM.min(self.active().count())
+    }
+
+    /// When this motion closes at the latest.
+    pub fn deadline(&self, motion: MessageId) -> Option<Timestamp> {
+        self.motions.get(&motion).map(|motion| motion.deadline)
+    }
+
+    /// The votes on this motion so far.
+    pub fn votes(&self, motion: MessageId) -> Option<&BTreeMap<CouncilRole, Cast>> {
+        self.motions.get(&motion).map(|motion| &motion.votes)
+    }
+
+    /// Closes a motion and says what becomes of it. A motion that is closed stays as it was ruled.
+    pub fn close(&mut self, motion: MessageId) -> Option<&Outcome> {
+        let active: Vec<CouncilRole> = self.active().collect();
+        let quorum = self.quorum();
+        let found = self.motions.get_mut(&motion)?;
+        let votes = &found.votes;
+        Some(found.outcome.get_or_insert_with(|| Outcome {
+            motion,
+            ruling: rule(votes, active.len(), quorum),
+            count: Count::of(votes),
+            votes: votes.clone(),
+            active,
+            quorum,
+        }))
+    }
+}
+
+/// What the votes amount to.
+fn rule(votes: &BTreeMap<CouncilRole, Cast>, active: usize, quorum: usize) -> Ruling {
+    if active < QUORUM {
+        let why = WhyPerson::TooFewActive { active };
+        return Ruling::ForPerson { why };
+    }
+    let count = Count::of(votes);
+    if count.cast() < quorum {
+        let why = WhyPerson::NoQuorum {
+            voted: count.cast(),
+            quorum,
+        };
+        return Ruling::ForPerson { why };
+    }
+    let prime = votes.get(&CouncilRole::Prime).map(|cast| cast.ballot);
+    match (count.yes.cmp(&count.no), prime) {
+        (Ordering::Greater, _) => Ruling::Carried {
+            by: Decider::Majority,
+        },
+        (Ordering::Less, _) => Ruling::Defeated {
+            by: Decider::Majority,
+        },
+        (Ordering::Equal, Some(Ballot::Yes)) => Ruling::Carried { by: Decider::Prime },
+        (Ordering::Equal, Some(Ballot::No)) => Ruling::Defeated { by: Decider::Prime },
+        (Ordering::Equal, Some(Ballot::Abstain) | None) => Ruling::ForPerson {
+            why: WhyPerson::Tie,
+        },
+    }
+}

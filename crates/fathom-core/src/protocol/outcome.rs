@@ -1,0 +1,159 @@
+//! What becomes of a motion.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::envelope::{Ballot, MessageId};
+use super::role::CouncilRole;
+use crate::programs::council::Milli;
+
+/// How many distinct roles must have voted, where that many are active.
+pub const QUORUM: usize = 2;
+
+/// A vote that stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cast {
+    /// The message that cast it.
+    pub message: MessageId,
+    /// What it says.
+    pub ballot: Ballot,
+    /// How sure the role is, where it says so.
+    pub confidence: Option<Milli>,
+}
+
+/// Votes, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// For the motion.
+    pub yes: usize,
+    /// Against it.
+    pub no: usize,
+    /// Neither.
+    pub abstain: usize,
+}
+
+impl Count {
+    /// Counts votes.
+    pub fn of(votes: &BTreeMap<CouncilRole, Cast>) -> Self {
+        let count = |ballot| votes.values().filter(|cast| cast.ballot == ballot).count();
+        Self {
+            yes: count(Ballot::Yes),
+            no: count(Ballot::No),
+            abstain: count(Ballot::Abstain),
+        }
+    }
+
+    /// All that were cast.
+    pub const fn cast(&self) -> usize {
+        self.yes + self.no + self.abstain
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} yes, {} no, {} abstain",
+            self.yes, self.no, self.abstain
+        )
+    }
+}
+
+/// Whose word it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Decider {
+    /// More were on this side than on the other.
+    Majority,
+    /// Both sides were equal, and Prime was on this one.
+    Prime,
+}
+
+/// Why the roles cannot decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum WhyPerson {
+    /// Fewer than two roles are active.
+    #[error("{active} of the council's roles active")]
+    TooFewActive {
+        /// How many are.
+        active: usize,
+    },
+    /// Too few roles voted.
+    #[error("{voted} voted and {quorum} are needed")]
+    NoQuorum {
+        /// How many did.
+        voted: usize,
+        /// How many must.
+        quorum: usize,
+    },
+    /// Both sides are equal and Prime is on neither.
+    #[error("a tie that Prime does not break")]
+    Tie,
+}
+
+/// What becomes of a motion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Ruling {
+    /// It is to be done.
+    Carried {
+        /// By whose word.
+        by: Decider,
+    },
+    /// It is not to be done.
+    Defeated {
+        /// By whose word.
+        by: Decider,
+    },
+    /// A person decides.
+    ForPerson {
+        /// Why.
+        why: WhyPerson,
+    },
+}
+
+impl fmt::Display for Ruling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, by) = match self {
+            Self::Carried { by } => ("carried", by),
+            Self::Defeated { by } => ("defeated", by),
+            Self::ForPerson { why } => return write!(f, "for a person to decide: {why}"),
+        };
+        f.write_str(word)?;
+        match by {
+            Decider::Majority => Ok(()),
+            Decider::Prime => f.write_str(" by Prime's vote in a tie"),
+        }
+    }
+}
+
+/// The end of a motion: what was ruled, and on which votes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The motion.
+    pub motion: MessageId,
+    /// What was ruled.
+    pub ruling: Ruling,
+    /// The votes, counted.
+    pub count: Count,
+    /// Who voted what.
+    pub votes: BTreeMap<CouncilRole, Cast>,
+    /// The roles that were active at the end.
+    pub active: Vec<CouncilRole>,
+    /// How many roles had to vote.
+    pub quorum: usize,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.ruling, self.count)?;
+        for (place, (role, cast)) in self.votes.iter().enumerate() {
+            let before = if place == 0 { ": " } else { ", " };
+            write!(f, "{before}{role} {}", cast.ballot)?;
+        }
+        Ok(())
+    }
+}
