@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use fathom_core::id::RunId;
 
+use crate::answers::Answers;
 use crate::error::StoreError;
 use crate::heads::HeadsWriter;
 use crate::journal::Journal;
 use crate::keys::{KeyRing, Shredded};
 use crate::private_files;
 use crate::sqlite::{SqliteJournal, SqliteOptions};
+use crate::vectors::VectorCache;
 use crate::verify::{Scope, Verification, Verifier};
 
 /// A user's data folder.
@@ -70,6 +72,16 @@ impl Home {
             pages_max: None,
         };
         SqliteJournal::open(&self.journal_path(), options)
+    }
+
+    /// Opens the index of earlier answers.
+    pub fn open_answers(&self) -> Result<Answers, StoreError> {
+        Answers::open(&self.folder.join("answers.db"), self.keys.answers_secret()?)
+    }
+
+    /// Opens the cache of vectors.
+    pub fn open_vectors(&self) -> VectorCache {
+        VectorCache::open(&self.folder.join("vectors.db"))
     }
 
     /// Takes the ownership of a run as far as this machine is concerned; none when another process has it.

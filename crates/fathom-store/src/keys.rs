@@ -65,6 +65,12 @@ impl KeyRing {
         Ok(SigningKey::from_bytes(&bytes))
     }
 
+    /// The secret that makes keys of requests, so that nobody can guess what was asked; made on first use.
+    pub(crate) fn answers_secret(&self) -> Result<RunKey, StoreError> {
+        let bytes = self.load_or_create(&self.folder.join("answers.key"))?;
+        Ok(RunKey::from_bytes(*bytes))
+    }
+
     /// Destroys a run's key: its texts can never be read again, its chain can still be verified.
     ///
     /// The file is overwritten before it is removed. A disk that copies on write, or a backup, may still hold it.

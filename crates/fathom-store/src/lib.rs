@@ -4,6 +4,8 @@
 //! its episode's [`Chain`]; [`RunLog::append`] queues it and returns; one writer thread commits all that waits,
 //! and [`RunLog::durable`] tells when. [`Home::verify`] walks the same way back.
 
+mod answers;
+mod cache_file;
 mod entry;
 mod error;
 mod home;
@@ -16,12 +18,14 @@ mod registry;
 mod runs;
 mod signals;
 mod sqlite;
+mod vectors;
 
 pub mod chain;
 pub mod heads;
 pub mod seal;
 pub mod verify;
 
+pub use answers::{ANSWER_AGE_MAX, ANSWERS_MAX, Answer, AnswerKey, AnswerPlace, Answers};
 pub use chain::{Chain, ChainCheck};
 pub use entry::{Entry, Mark};
 pub use error::{DatabaseCause, StoreError};
@@ -36,4 +40,5 @@ pub use runs::{NewRun, RunFilter, RunInfo, RunQuery, RunState};
 pub use seal::{Blob, RunKey, Sealer};
 pub use signals::{KillOrder, Lifted, PostedSignal, SignalId};
 pub use sqlite::{SqliteJournal, SqliteOptions};
+pub use vectors::{VECTORS_MAX, VectorCache, VectorHash};
 pub use verify::{Fault, Problem, Scope, Verification};

@@ -47,6 +47,11 @@ impl RunKey {
         Self(Zeroizing::new(bytes))
     }
 
+    /// A keyed hash for one purpose.
+    pub(crate) fn keyed(&self, tag: &[u8]) -> Hmac<Sha256> {
+        keyed(&self.subkey(tag))
+    }
+
     fn subkey(&self, tag: &[u8]) -> Zeroizing<[u8; KEY_BYTES]> {
         Zeroizing::new(
             keyed(&self.0)

@@ -4,6 +4,7 @@
     reason = "a fixture that cannot be built fails its test, and says where"
 )]
 
+mod answers;
 mod chain;
 mod conformance;
 mod crash;
@@ -14,4 +15,5 @@ mod memory;
 mod sample;
 mod sealing;
 mod sqlite;
+mod vectors;
 mod verifying;

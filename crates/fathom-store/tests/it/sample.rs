@@ -19,6 +19,7 @@ use fathom_core::outcome::{
     BudgetUse, Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, TaskPacket,
 };
 use fathom_core::packet::{Frame, Meta, PacketId};
+use fathom_core::protocol::{CouncilRole, Draft};
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
@@ -178,6 +179,7 @@ pub(crate) fn request(words: &str) -> Request {
         temperature_milli: None,
         schema: Some(Text::from("{\"type\":\"object\"}")),
         pattern: None,
+        seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(1_000),
     }
@@ -224,6 +226,7 @@ pub(crate) fn result(answer: &str) -> EpisodeResult {
         stop_reason: StopReason::Success,
         summary: Summary::new(["one", "two", "three"].map(str::to_owned), None),
         answer: Some(Text::from(answer)),
+        report: Some(Text::from("{}")),
         artifacts_created: vec![Text::from("an artifact")],
         decisions: vec![Decision {
             what: Text::from("this"),
@@ -266,6 +269,7 @@ fn reply(words: &str) -> CallOutcome {
         },
         latency: Millis(5),
         timing: None,
+        recalled: None,
     })
 }
 
@@ -285,6 +289,7 @@ fn every_command() -> Vec<Command> {
             model: ModelRole::Main,
             request: request("a question"),
             weigh: vec![text()],
+            recall: None,
             round: 0,
         },
         Command::Summarise {
@@ -337,6 +342,13 @@ fn every_command() -> Vec<Command> {
         },
         Command::Finish {
             result: Box::new(result("an answer")),
+        },
+        Command::Post {
+            envelope: Box::new(Draft::info(CouncilRole::Lite, text()).stamp(
+                &episode("0.0"),
+                ask,
+                Timestamp(1),
+            )),
         },
     ]
 }

@@ -1,0 +1,79 @@
+//! Splits documents on their structure into passages.
+//!
+//! A splitter for each way of writing turns a document into an [`Outline`]: its text, where the lines of the source begin
+//! in it, and the blocks it consists of. [`pack`] puts small neighbours together and takes large blocks apart.
+
+mod cut;
+mod html;
+mod markdown;
+mod pack;
+mod plain;
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+pub(crate) use cut::sentence_ends;
+
+use crate::passage::Passage;
+use crate::read::{Document, Format};
+
+/// A document taken apart.
+#[derive(Debug, Default)]
+struct Outline<'a> {
+    text: Cow<'a, str>,
+    /// Offsets in the text with the line (or page) that begins there, ascending.
+    lines: Vec<(usize, u32)>,
+    blocks: Vec<Block>,
+    /// Stands above every passage.
+    title: String,
+}
+
+#[derive(Debug)]
+struct Block {
+    range: Range<usize>,
+    kind: BlockKind,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockKind {
+    /// Opens a part; 1 is the outermost.
+    Heading(u8),
+    /// Cut between sentences when it is long.
+    Prose,
+    /// Cut between lines when it is long.
+    Lines,
+}
+
+impl Outline<'_> {
+    fn line_at(&self, offset: usize) -> u32 {
+        let after = self.lines.partition_point(|&(start, _)| start <= offset);
+        after
+            .checked_sub(1)
+            .and_then(|at| self.lines.get(at))
+            .map_or(1, |&(_, line)| line)
+    }
+}
+
+/// The passages of a document, in its order.
+pub(crate) fn passages(document: &Document) -> Vec<Passage> {
+    let text = document.text.as_str();
+    let outline = match document.format {
+        Format::Plain => plain::paragraphs(text),
+        Format::Markdown => markdown::outline(text),
+        Format::Html => html::outline(text),
+        Format::Lines => plain::records(text),
+        Format::Table => plain::table(text),
+        Format::Pages => plain::pages(text),
+    };
+    pack::pack(&document.source, &outline)
+}
+
+/// Where lines begin in a text that is its own source.
+fn lines_of(text: &str) -> Vec<(usize, u32)> {
+    let starts = text.match_indices('\n').map(|(at, _)| at + 1);
+    std::iter::once(0).chain(starts).zip(1..).collect()
+}
+
+#[cfg(test)]
+#[path = "../split_tests.rs"]
+mod tests;

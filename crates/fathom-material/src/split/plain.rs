@@ -1,0 +1,92 @@
+//! Text without markup: paragraphs, records and pages.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::{Block, BlockKind, Outline, lines_of};
+use crate::limits::HEADINGS_CHARS_MAX;
+
+/// Parts a page from the next.
+pub(super) const FORM_FEED: char = '\u{c}';
+
+/// Paragraphs with blank lines between them.
+pub(super) fn paragraphs(text: &str) -> Outline<'_> {
+    Outline {
+        text: Cow::Borrowed(text),
+        lines: lines_of(text),
+        blocks: paragraphs_in(text, 0..text.len()),
+        title: String::new(),
+    }
+}
+
+/// A record on each line.
+pub(super) fn records(text: &str) -> Outline<'_> {
+    Outline {
+        text: Cow::Borrowed(text),
+        lines: lines_of(text),
+        blocks: vec![Block {
+            range: 0..text.len(),
+            kind: BlockKind::Lines,
+        }],
+        title: String::new(),
+    }
+}
+
+/// A record on each line; the first line names the columns of all.
+pub(super) fn table(text: &str) -> Outline<'_> {
+    let columns = text.lines().next().unwrap_or_default().trim();
+    Outline {
+        title: columns.chars().take(HEADINGS_CHARS_MAX).collect(),
+        ..records(text)
+    }
+}
+
+/// Paragraphs of pages. The line is the page.
+pub(super) fn pages(text: &str) -> Outline<'_> {
+    let starts = text
+        .match_indices(FORM_FEED)
+        .map(|(at, feed)| at + feed.len());
+    let lines: Vec<(usize, u32)> = std::iter::once(0).chain(starts).zip(1..).collect();
+    let ends = lines
+        .iter()
+        .skip(1)
+        .map(|&(start, _)| start)
+        .chain([text.len()]);
+    let blocks = lines
+        .iter()
+        .zip(ends)
+        .flat_map(|(&(start, _), end)| paragraphs_in(text, start..end))
+        .collect();
+    Outline {
+        text: Cow::Borrowed(text),
+        lines,
+        blocks,
+        title: String::new(),
+    }
+}
+
+fn paragraphs_in(text: &str, range: Range<usize>) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut at = range.start;
+    let mut is_open = false;
+    for line in text[range].split_inclusive('\n') {
+        let here = at..at + line.len();
+        at = here.end;
+        if line.trim().is_empty() {
+            is_open = false;
+            continue;
+        }
+        // Lines of their own shape, as in lists, tables and programs, are no sentences.
+        let kind = if line.starts_with([' ', '\t', '-', '*', '|', '{', '}']) {
+            BlockKind::Lines
+        } else {
+            BlockKind::Prose
+        };
+        match blocks.last_mut() {
+            Some(block) if is_open => block.range.end = here.end,
+            Some(_) | None => blocks.push(Block { range: here, kind }),
+        }
+        is_open = true;
+    }
+    blocks
+}

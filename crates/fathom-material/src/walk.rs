@@ -1,0 +1,229 @@
+//! The files below what the user named.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::MaterialError;
+use crate::limits::{BYTES_MAX, DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX, FILES_MAX};
+
+/// Folders that hold what programs made.
+const FOLDERS_LEFT_OUT: [&str; 2] = ["node_modules", "target"];
+
+/// Something in a folder that was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// What, as the user would name it.
+    pub source: String,
+    /// Why.
+    pub reason: SkipReason,
+}
+
+/// Why something was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It is no text.
+    Binary,
+    /// It has more than [`FILE_BYTES_MAX`] bytes.
+    TooLarge,
+    /// It lies more than [`DEPTH_MAX`] folders deep.
+    TooDeep,
+    /// It is a link: what it points to is read where it lies, or not meant.
+    Link,
+    /// It is neither file nor folder.
+    Special,
+    /// It holds what a program made.
+    Made,
+    /// It cannot be read.
+    Unreadable {
+        /// What the system said.
+        why: String,
+    },
+    /// It is a PDF that cannot be read.
+    BrokenPdf {
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+impl fmt::Display for SkipReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Binary => write!(f, "it is not text"),
+            Self::TooLarge => write!(f, "it has more than {FILE_BYTES_MAX} bytes"),
+            Self::TooDeep => write!(f, "it lies more than {DEPTH_MAX} folders deep"),
+            Self::Link => write!(f, "it is a link"),
+            Self::Special => write!(f, "it is neither file nor folder"),
+            Self::Made => write!(f, "it holds what a program made"),
+            Self::Unreadable { why } => write!(f, "it cannot be read: {why}"),
+            Self::BrokenPdf { why } => write!(f, "the PDF cannot be read: {why}"),
+        }
+    }
+}
+
+impl fmt::Display for Skipped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` was left out: {}", self.source, self.reason)
+    }
+}
+
+/// A file that is to be read.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    /// As the user would name it.
+    pub(crate) source: String,
+    pub(crate) named: Named,
+}
+
+/// Whether a file is what the user named, or lies in a folder that is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Named {
+    Itself,
+    Folder,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    pub(crate) found: Vec<Found>,
+    pub(crate) skipped: Vec<Skipped>,
+    entries: usize,
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Walk {
+    /// Finds the files, each once, in the order of their names within each path.
+    pub(crate) fn over(paths: &[PathBuf]) -> Result<Self, MaterialError> {
+        let mut walk = Self::default();
+        for path in paths {
+            let metadata = fs::metadata(path).map_err(|source| MaterialError::Unreadable {
+                source_name: source_name(path),
+                source,
+            })?;
+            let before = walk.found.len();
+            if metadata.is_dir() {
+                walk.folder(path)?;
+                walk.found[before..].sort_by(|a, b| a.source.cmp(&b.source));
+            } else {
+                walk.file(path, Named::Itself)?;
+            }
+        }
+        walk.skipped.sort_by(|a, b| a.source.cmp(&b.source));
+        Ok(walk)
+    }
+
+    /// A file twice named is read once.
+    fn file(&mut self, path: &Path, named: Named) -> Result<(), MaterialError> {
+        let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if !self.seen.insert(place) {
+            return Ok(());
+        }
+        if self.found.len() == FILES_MAX {
+            return Err(MaterialError::TooManyFiles {
+                files_max: FILES_MAX,
+            });
+        }
+        self.found.push(Found {
+            path: path.to_owned(),
+            source: source_name(path),
+            named,
+        });
+        Ok(())
+    }
+
+    fn folder(&mut self, top: &Path) -> Result<(), MaterialError> {
+        let mut folders = vec![(top.to_owned(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            let entries = match fs::read_dir(&folder) {
+                Ok(entries) => entries,
+                Err(source) if depth == 0 => {
+                    return Err(MaterialError::Unreadable {
+                        source_name: source_name(&folder),
+                        source,
+                    });
+                }
+                Err(error) => {
+                    self.skip_unreadable(&folder, &error);
+                    continue;
+                }
+            };
+            for entry in entries {
+                self.entries += 1;
+                if self.entries > ENTRIES_MAX {
+                    return Err(MaterialError::TooManyFiles {
+                        files_max: ENTRIES_MAX,
+                    });
+                }
+                let entry = match entry {
+                    Ok(entry) => entry,
+                    Err(error) => {
+                        self.skip_unreadable(&folder, &error);
+                        break;
+                    }
+                };
+                if entry.file_name().as_encoded_bytes().starts_with(b".") {
+                    continue;
+                }
+                let path = entry.path();
+                match entry.file_type() {
+                    Err(error) => self.skip_unreadable(&path, &error),
+                    Ok(kind) if kind.is_symlink() => self.skip(&path, SkipReason::Link),
+                    Ok(kind) if kind.is_file() => self.file(&path, Named::Folder)?,
+                    Ok(kind) if !kind.is_dir() => self.skip(&path, SkipReason::Special),
+                    Ok(_) if is_left_out(&path) => self.skip(&path, SkipReason::Made),
+                    Ok(_) if depth == DEPTH_MAX => self.skip(&path, SkipReason::TooDeep),
+                    Ok(_) => folders.push((path, depth + 1)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn skip_unreadable(&mut self, path: &Path, error: &std::io::Error) {
+        let why = error.to_string();
+        self.skip(path, SkipReason::Unreadable { why });
+    }
+
+    fn skip(&mut self, path: &Path, reason: SkipReason) {
+        self.skipped.push(Skipped {
+            source: source_name(path),
+            reason,
+        });
+    }
+}
+
+fn is_left_out(folder: &Path) -> bool {
+    FOLDERS_LEFT_OUT
+        .iter()
+        .any(|name| folder.file_name().is_some_and(|file| file == *name))
+}
+
+/// The path as it was given, in one line of plain characters.
+pub(crate) fn source_name(path: &Path) -> String {
+    let name = path.to_string_lossy();
+    let name = name.strip_prefix("./").unwrap_or(&name);
+    name.replace(char::is_control, "\u{fffd}")
+}
+
+/// How much may still be read.
+#[derive(Debug)]
+pub(crate) struct Room(u64);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(BYTES_MAX)
+    }
+}
+
+impl Room {
+    pub(crate) fn take(&mut self, bytes: usize) -> Result<(), MaterialError> {
+        self.0 = self
+            .0
+            .checked_sub(bytes as u64)
+            .ok_or(MaterialError::TooLarge {
+                bytes_max: BYTES_MAX,
+            })?;
+        Ok(())
+    }
+}

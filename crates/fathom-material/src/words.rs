@@ -1,0 +1,93 @@
+//! The words of a text as they are compared: in lower case, without endings.
+
+use std::collections::{BTreeSet, HashMap};
+
+use rust_stemmers::{Algorithm, Stemmer};
+use unicode_segmentation::UnicodeSegmentation as _;
+
+/// Most bytes of a word; what is longer is no word that someone would look for.
+const WORD_BYTES_MAX: usize = 64;
+
+/// Words that say nothing about a question's subject.
+const EMPTY_WORDS: &str = "a about all an and any are as at be been but by can could did do does for from had has have how i if \
+     in into is it its may might more must no not of on or our shall should so some such than that the \
+     their them then there these they this those to us was we were what when whether which while will \
+     with would you";
+
+/// A word by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Term(pub(crate) u32);
+
+/// What someone asks for.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// Terms that some passage has.
+    pub(crate) known: Vec<Term>,
+    /// How many others there are.
+    pub(crate) unknown: usize,
+}
+
+/// Gives words their numbers.
+pub(crate) struct Words {
+    stemmer: Stemmer,
+    /// As they are written, so that each is stemmed once.
+    written: HashMap<String, Term>,
+    stems: HashMap<String, Term>,
+}
+
+impl Default for Words {
+    fn default() -> Self {
+        Self {
+            stemmer: Stemmer::create(Algorithm::English),
+            written: HashMap::new(),
+            stems: HashMap::new(),
+        }
+    }
+}
+
+impl Words {
+    /// The terms of a text; words that are new get a number.
+    pub(crate) fn learn(&mut self, text: &str) -> Vec<Term> {
+        let mut terms = Vec::new();
+        for word in text
+            .unicode_words()
+            .filter(|word| word.len() <= WORD_BYTES_MAX)
+        {
+            if let Some(&term) = self.written.get(word) {
+                terms.push(term);
+                continue;
+            }
+            let next = Term(u32::try_from(self.stems.len()).unwrap_or(u32::MAX));
+            let term = *self.stems.entry(self.stem(word)).or_insert(next);
+            self.written.insert(word.to_owned(), term);
+            terms.push(term);
+        }
+        terms
+    }
+
+    /// The terms of a question, each once and without empty words.
+    pub(crate) fn asked(&self, text: &str) -> Asked {
+        let stems: BTreeSet<String> = text
+            .unicode_words()
+            .filter(|word| !is_empty(word))
+            .map(|word| self.stem(word))
+            .collect();
+        let known: Vec<Term> = stems
+            .iter()
+            .filter_map(|stem| self.stems.get(stem).copied())
+            .collect();
+        Asked {
+            unknown: stems.len() - known.len(),
+            known,
+        }
+    }
+
+    fn stem(&self, word: &str) -> String {
+        self.stemmer.stem(&word.to_lowercase()).into_owned()
+    }
+}
+
+fn is_empty(word: &str) -> bool {
+    let word = word.to_lowercase();
+    EMPTY_WORDS.split(' ').any(|empty| empty == word)
+}

@@ -1,0 +1,174 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use fathom_material::limits::{BYTES_MAX, DEPTH_MAX, FILE_BYTES_MAX, FILES_MAX};
+use fathom_material::{Document, Format, Gathered, SkipReason, gather};
+
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    folder
+}
+
+fn read(folder: &Path) -> Gathered {
+    gather(&[folder.to_owned()]).unwrap()
+}
+
+fn names(gathered: &Gathered, below: &Path) -> Vec<String> {
+    let below = format!("{}/", below.display());
+    gathered
+        .documents
+        .iter()
+        .map(|document| document.source.replace(&below, ""))
+        .collect()
+}
+
+fn skips(gathered: &Gathered, below: &Path) -> Vec<String> {
+    let below = format!("{}/", below.display());
+    gathered
+        .skipped
+        .iter()
+        .map(|skipped| skipped.to_string().replace(&below, ""))
+        .collect()
+}
+
+#[test]
+fn c03_folders_are_read_in_order_and_what_is_left_out_is_named() {
+    let folder = folder(&[
+        ("b.md", b"# b"),
+        ("a/z.html", b"<p>z"),
+        ("a/c.csv", b"x,y"),
+        ("a/run.log", b"12:00 up"),
+        ("page", b"  <!DOCTYPE HTML><p>page"),
+        ("picture.png", b"\x89PNG\r\n\x1a\n\0\0"),
+        (".hidden", b"no"),
+        (".git/config", b"no"),
+        ("target/debug/out.txt", b"no"),
+        ("web/node_modules/x/readme.md", b"no"),
+    ]);
+    let gathered = read(folder.path());
+    assert_eq!(
+        names(&gathered, folder.path()),
+        ["a/c.csv", "a/run.log", "a/z.html", "b.md", "page"]
+    );
+    assert_eq!(
+        skips(&gathered, folder.path()),
+        [
+            "`picture.png` was left out: it is not text",
+            "`target` was left out: it holds what a program made",
+            "`web/node_modules` was left out: it holds what a program made",
+        ]
+    );
+    let formats: Vec<Format> = gathered
+        .documents
+        .iter()
+        .map(|document| document.format)
+        .collect();
+    assert_eq!(
+        formats,
+        [
+            Format::Table,
+            Format::Lines,
+            Format::Html,
+            Format::Markdown,
+            Format::Html
+        ]
+    );
+}
+
+#[test]
+fn c03_a_file_that_is_named_twice_is_read_once() {
+    let folder = folder(&[("a.txt", b"text")]);
+    let paths = [folder.path().join("a.txt"), folder.path().to_owned()];
+    assert_eq!(gather(&paths).unwrap().documents.len(), 1);
+}
+
+#[test]
+fn c03_what_is_named_by_itself_must_be_usable() {
+    let folder = folder(&[("picture.png", b"\x89PNG\0")]);
+    let code = |name: &str| gather(&[folder.path().join(name)]).unwrap_err().code();
+    assert_eq!(code("missing.txt"), "F0701");
+    assert_eq!(code("picture.png"), "F0702");
+    fs::File::create(folder.path().join("large.txt"))
+        .unwrap()
+        .set_len(FILE_BYTES_MAX + 1)
+        .unwrap();
+    assert_eq!(code("large.txt"), "F0703");
+}
+
+#[test]
+fn c03_limits_hold_for_all_files_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = vec![b'a'; usize::try_from(FILE_BYTES_MAX).unwrap()];
+    for number in 0..=BYTES_MAX / FILE_BYTES_MAX {
+        fs::write(folder.path().join(format!("{number}.txt")), &text).unwrap();
+    }
+    assert_eq!(
+        gather(&[folder.path().to_owned()]).unwrap_err().code(),
+        "F0705"
+    );
+
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..=FILES_MAX {
+        fs::write(folder.path().join(format!("{number}.txt")), b"").unwrap();
+    }
+    assert_eq!(
+        gather(&[folder.path().to_owned()]).unwrap_err().code(),
+        "F0704"
+    );
+}
+
+#[test]
+fn c03_deep_folders_and_links_end() {
+    let folder = folder(&[("a.txt", b"text")]);
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("secret.txt"), b"secret").unwrap();
+    let link =
+        |to: &Path, name: &str| std::os::unix::fs::symlink(to, folder.path().join(name)).unwrap();
+    link(folder.path(), "loop");
+    link(outside.path(), "out");
+    link(&outside.path().join("secret.txt"), "secret.txt");
+    let deep: PathBuf = std::iter::repeat_n("d", DEPTH_MAX + 3).collect();
+    fs::create_dir_all(folder.path().join(&deep)).unwrap();
+    fs::write(folder.path().join(&deep).join("deep.txt"), b"deep").unwrap();
+    let gathered = read(folder.path());
+    assert_eq!(names(&gathered, folder.path()), ["a.txt"]);
+    let reasons: Vec<&SkipReason> = gathered
+        .skipped
+        .iter()
+        .map(|skipped| &skipped.reason)
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            &SkipReason::TooDeep,
+            &SkipReason::Link,
+            &SkipReason::Link,
+            &SkipReason::Link
+        ]
+    );
+}
+
+#[test]
+fn c03_the_digest_knows_names_and_contents_and_no_order() {
+    let digest = |documents: &[(&str, &str)]| {
+        let documents = documents
+            .iter()
+            .map(|(name, text)| Document::new(*name, *text))
+            .collect();
+        Gathered {
+            documents,
+            skipped: Vec::new(),
+        }
+        .digest()
+    };
+    let both = digest(&[("a", "one"), ("b", "two")]);
+    assert_eq!(both, digest(&[("b", "two"), ("a", "one")]));
+    assert_ne!(both, digest(&[("a", "two"), ("b", "one")]));
+    assert_ne!(both, digest(&[("a", "one"), ("b", "two!")]));
+    assert_ne!(both, digest(&[("a", "one")]));
+}
