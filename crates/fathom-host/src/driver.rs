@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use fathom_core::command::Command;
 use fathom_core::effect::KillScope;
-use fathom_core::event::{Departure, EventKind, Signal};
+use fathom_core::event::{CallOutcome, Departure, EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::ledger::Ledger;
-use fathom_core::model::{Exactness, Measured, ModelRole, Price, Request};
+use fathom_core::model::{Exactness, Measured, ModelRole, Price, Recall, Reply, Request};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::run::Run;
 use fathom_core::step::{Step, Wait};
@@ -17,7 +17,7 @@ use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_models::{Limiter, Model};
-use fathom_store::{Durability, Journal, RunLock, SignalId, StoreError};
+use fathom_store::{AnswerPlace, Durability, Journal, RunLock, SignalId, StoreError};
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
@@ -27,6 +27,7 @@ use crate::effects::{Asker, Passage};
 use crate::error::HostError;
 use crate::local::Embedded;
 use crate::models::RunModels;
+use crate::recall::{Memory, Wanted};
 use crate::recorder::Recorder;
 use crate::story::Story;
 
@@ -62,6 +63,8 @@ pub(crate) struct Driver {
     pub(crate) journal: Arc<dyn Journal>,
     pub(crate) models: RunModels,
     pub(crate) embedded: Arc<Embedded>,
+    /// Earlier answers; none when their index cannot be used.
+    pub(crate) memory: Option<Arc<Memory>>,
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) passage: Passage,
@@ -79,6 +82,8 @@ pub(crate) struct Driver {
 pub(crate) struct DriverState {
     calls: BTreeMap<CallKey, UnderWay>,
     timers: BTreeSet<(Timestamp, EpisodeId)>,
+    /// Calls whose answers are worth knowing later.
+    wanted: BTreeMap<(EpisodeId, AskId), Wanted>,
     signals_seen: SignalId,
     kills: Vec<KillScope>,
     has_news: bool,
@@ -147,7 +152,16 @@ impl Driver {
 
     fn deliver(&mut self, input: Input, steps: &mut VecDeque<Step>) {
         let Input { episode, kind } = input;
-        if let EventKind::ModelReplied { ask, attempt, .. } = &kind {
+        if let EventKind::ModelReplied {
+            ask,
+            attempt,
+            outcome,
+            ..
+        } = &kind
+        {
+            if let CallOutcome::Replied(_) = outcome {
+                self.keep(&episode, *ask, outcome);
+            }
             let key = CallKey {
                 episode: episode.clone(),
                 ask: *ask,
@@ -215,15 +229,19 @@ impl Driver {
                 model,
                 request,
                 weigh,
+                recall,
                 round,
             } => {
-                let model = self.models.get(model);
+                let model = Arc::clone(self.models.get(model));
+                let recalled = recall
+                    .and_then(|recall| self.recall((&episode, ask), &*model, &request, &recall));
                 let kind = EventKind::Measured {
                     ask,
                     measured: model
                         .measure(&request)
                         .unwrap_or_else(|_| upper_bound(&request)),
                     weights: weigh.iter().map(|t| model.count(t.as_str())).collect(),
+                    recalled: recalled.map(Box::new),
                     round,
                 };
                 self.deliver(Input { episode, kind }, steps);
@@ -297,6 +315,37 @@ impl Driver {
             Step::Finished(result) => return Some(RunEnd::Finished(result)),
         }
         None
+    }
+
+    /// Looks for an earlier answer, and remembers what was wanted in case there is none.
+    fn recall(
+        &mut self,
+        (episode, ask): (&EpisodeId, AskId),
+        model: &dyn Model,
+        request: &Request,
+        recall: &Recall,
+    ) -> Option<Reply> {
+        let memory = self.memory.as_ref()?;
+        let name = format!("{} at {}", model.id(), model.endpoint());
+        let now = self.clock.now();
+        let (wanted, reply) = memory.recall(&name, request, recall, now);
+        if reply.is_none() {
+            self.state.wanted.insert((episode.clone(), ask), wanted);
+        }
+        reply
+    }
+
+    /// Makes the answer to a call known, when it was wanted.
+    fn keep(&mut self, episode: &EpisodeId, ask: AskId, outcome: &CallOutcome) {
+        let wanted = self.state.wanted.remove(&(episode.clone(), ask));
+        if let (Some(memory), Some(wanted)) = (&self.memory, wanted) {
+            let place = AnswerPlace {
+                run: self.id,
+                episode: episode.clone(),
+                ask,
+            };
+            memory.keep(wanted, place, outcome, self.clock.now());
+        }
     }
 
     fn call(

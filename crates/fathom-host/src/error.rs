@@ -7,10 +7,12 @@ use fathom_core::id::RunId;
 use fathom_core::program::ProgramError;
 use fathom_local::engine::EngineError;
 use fathom_local::weights::WeightsError;
+use fathom_material::MaterialError;
 use fathom_models::ModelsError;
 use fathom_store::StoreError;
 
 use crate::charter::CharterError;
+use crate::learning::LearnError;
 use crate::story::Place;
 
 /// Everything the host can fail with.
@@ -54,6 +56,12 @@ pub enum HostError {
     /// The charter cannot be used.
     #[error(transparent)]
     Charter(#[from] CharterError),
+    /// Nothing could be learned from past councils.
+    #[error(transparent)]
+    Learning(#[from] LearnError),
+    /// The material cannot be used.
+    #[error(transparent)]
+    Material(#[from] MaterialError),
     /// The program cannot be made.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -133,6 +141,8 @@ impl HostError {
             Self::ConfigSyntax { .. } => "F0111",
             Self::OverCap { .. } => "F0112",
             Self::Charter(error) => error.code(),
+            Self::Learning(error) => error.code(),
+            Self::Material(error) => error.code(),
             Self::Program(_) => "F0113",
             Self::Store(error) => error.code(),
             Self::Models(error) => error.code(),
@@ -158,7 +168,9 @@ impl HostError {
             Self::ConfigSyntax { .. } => "see the keys of `fathom.toml` in the README".into(),
             Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
             Self::Charter(error) => error.hint(),
-            Self::Program(_) => "the programs of this build are: direct".into(),
+            Self::Learning(error) => error.hint(),
+            Self::Material(error) => error.hint(),
+            Self::Program(_) => "the programs of this build are: direct, council, motion".into(),
             Self::Store(error) => error.hint(),
             Self::Models(error) => error.hint(),
             Self::Engine(error) => error.hint(),

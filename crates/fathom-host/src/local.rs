@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use fathom_core::failure::ModelFailure;
 use fathom_core::model::{Measured, ModelSpec, Request};
-use fathom_local::embedding::Embedder;
+use fathom_local::embedding::{Embedder, Embedding};
 use fathom_local::engine::{Engine, EngineOptions};
 use fathom_local::summary::Summariser;
 use fathom_local::weights::{Catalogue, Smaller, Store, memory_available};
@@ -40,7 +40,7 @@ const EMBEDDINGS: &str = "minilm";
 pub struct Embedded {
     folder: PathBuf,
     engines: Mutex<BTreeMap<PathBuf, Engine>>,
-    summariser: OnceLock<Result<Summariser<Embedder>, String>>,
+    embedder: OnceLock<Result<Arc<Embedder>, String>>,
 }
 
 impl fmt::Debug for Embedded {
@@ -57,7 +57,7 @@ impl Embedded {
         Self {
             folder: folder.into(),
             engines: Mutex::new(BTreeMap::new()),
-            summariser: OnceLock::new(),
+            embedder: OnceLock::new(),
         }
     }
 
@@ -138,22 +138,31 @@ impl Embedded {
         tokens_max: u32,
         count: &dyn Fn(&str) -> u64,
     ) -> Result<String, String> {
-        let summariser = self.summariser.get_or_init(|| self.load_summariser());
-        let summariser = summariser.as_ref().map_err(Clone::clone)?;
-        match summariser.shorten(text, tokens_max, count) {
+        match Summariser::new(self.embedder()?).shorten(text, tokens_max, count) {
             Ok(summary) => Ok(summary.text),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    fn load_summariser(&self) -> Result<Summariser<Embedder>, String> {
+    /// Vectors of texts, or why there are none. It takes a while.
+    pub(crate) fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, String> {
+        let embedder = self.embedder()?;
+        embedder.embed(texts).map_err(|error| error.to_string())
+    }
+
+    /// The embedding model, or why there is none.
+    pub(crate) fn embedder(&self) -> Result<Arc<Embedder>, String> {
+        self.embedder.get_or_init(|| self.load_embedder()).clone()
+    }
+
+    fn load_embedder(&self) -> Result<Arc<Embedder>, String> {
         let store = self.store().map_err(|error| error.to_string())?;
         let found = store.find(EMBEDDINGS).map_err(|error| error.to_string())?;
         let (Some(weights), Some(tokenizer)) = (found.weights(), found.tokenizer()) else {
             return Err(format!("`{EMBEDDINGS}` is not whole"));
         };
         let embedder = Embedder::load(weights, tokenizer).map_err(|error| error.to_string())?;
-        Ok(Summariser::new(embedder))
+        Ok(Arc::new(embedder))
     }
 }
 

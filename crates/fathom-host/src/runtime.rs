@@ -31,6 +31,7 @@ use crate::fork;
 use crate::local::Embedded;
 use crate::models::RunModels;
 use crate::reading::{Reading, Replay};
+use crate::recall::Memory;
 use crate::recorder::Recorder;
 use crate::story::{Place, Story};
 
@@ -154,6 +155,7 @@ struct Inner {
     options: Options,
     home: Home,
     journal: Arc<dyn Journal>,
+    memory: Option<Arc<Memory>>,
 }
 
 impl Runtime {
@@ -163,12 +165,17 @@ impl Runtime {
         if let Some(heads) = &options.heads {
             home = home.with_heads(heads);
         }
-        let journal = Arc::new(home.open_journal()?);
+        let journal: Arc<dyn Journal> = Arc::new(home.open_journal()?);
+        // Without earlier answers a run only costs more.
+        let memory = Memory::open(&home, &journal, &options.embedded)
+            .inspect_err(|error| tracing::warn!(%error, "earlier answers cannot be used"))
+            .ok();
         Ok(Self {
             inner: Arc::new(Inner {
                 options,
                 home,
                 journal,
+                memory: memory.map(Arc::new),
             }),
         })
     }
@@ -423,7 +430,7 @@ impl Runtime {
         Ok(Recorder::new(run, sealer, log))
     }
 
-    fn connect(&self, models: &Models) -> Result<RunModels, HostError> {
+    pub(crate) fn connect(&self, models: &Models) -> Result<RunModels, HostError> {
         let Options {
             embedded, read_env, ..
         } = &self.inner.options;
@@ -457,6 +464,7 @@ impl Runtime {
             journal: Arc::clone(&self.inner.journal),
             models,
             embedded: Arc::clone(embedded),
+            memory: self.inner.memory.clone(),
             limiter: Arc::new(Limiter::new(*concurrency as usize)),
             clock: Arc::clone(clock),
             passage: Passage {

@@ -293,12 +293,19 @@ impl Story {
     /// What embedded models took, over all episodes; none when no reply came from one.
     pub fn speed(&self) -> Option<Speed> {
         let speeds = self.chapters.values().filter_map(|chapter| chapter.speed);
-        speeds.reduce(|sum, speed| Speed {
+        let sum = speeds.reduce(|sum, speed| Speed {
             read_tokens: sum.read_tokens + speed.read_tokens,
             reading: Millis(sum.reading.0 + speed.reading.0),
             shared_tokens: sum.shared_tokens + speed.shared_tokens,
             wrote_tokens: sum.wrote_tokens + speed.wrote_tokens,
             writing: Millis(sum.writing.0 + speed.writing.0),
+        })?;
+        // Calls that were decoded side by side took the same time, not each its own.
+        let elapsed = self.elapsed();
+        Some(Speed {
+            reading: sum.reading.min(elapsed),
+            writing: sum.writing.min(elapsed),
+            ..sum
         })
     }
 

@@ -78,9 +78,9 @@ pub(crate) struct RecursionTable {
     max_depth: Option<Spanned<u64>>,
     max_children: Option<Spanned<u64>>,
     max_total_episodes: Option<Spanned<u64>>,
-    allowed_child_types: Option<Vec<String>>,
-    forbidden_child_types: Option<Vec<String>>,
-    allowed_classes: Option<Vec<Class>>,
+    allowed_child_types: Option<Spanned<Vec<String>>>,
+    forbidden_child_types: Option<Spanned<Vec<String>>>,
+    allowed_classes: Option<Spanned<Vec<Class>>>,
     stop_conditions: StopTable,
 }
 
@@ -92,6 +92,19 @@ struct StopTable {
 }
 
 impl RecursionTable {
+    /// Where a key's value stands, when it is said.
+    pub(crate) fn span(&self, key: &str) -> Option<Range<usize>> {
+        match key {
+            "max_depth" => self.max_depth.as_ref().map(Spanned::span),
+            "max_children" => self.max_children.as_ref().map(Spanned::span),
+            "max_total_episodes" => self.max_total_episodes.as_ref().map(Spanned::span),
+            "allowed_child_types" => self.allowed_child_types.as_ref().map(Spanned::span),
+            "forbidden_child_types" => self.forbidden_child_types.as_ref().map(Spanned::span),
+            "allowed_classes" => self.allowed_classes.as_ref().map(Spanned::span),
+            _ => None,
+        }
+    }
+
     /// The policy of `ask` with what the table says put in.
     pub(crate) fn policy(self, wrong: &mut Vec<Wrong>) -> RecursionPolicy {
         let mut policy = default_policy();
@@ -133,13 +146,13 @@ impl RecursionTable {
             wrong,
         );
         if let Some(types) = self.allowed_child_types {
-            policy.allowed_child_types = types;
+            policy.allowed_child_types = types.into_inner();
         }
         if let Some(types) = self.forbidden_child_types {
-            policy.forbidden_child_types = types;
+            policy.forbidden_child_types = types.into_inner();
         }
         if let Some(classes) = self.allowed_classes {
-            policy.allowed_classes = classes;
+            policy.allowed_classes = classes.into_inner();
         }
         policy
     }

@@ -33,7 +33,7 @@ pub(super) fn check(file: &str, text: &str, expected: &str) {
 }
 
 /// The minimal `charter.toml`, and `more`.
-fn manifest(more: &str) -> String {
+pub(super) fn manifest(more: &str) -> String {
     format!("{MANIFEST}{more}")
 }
 
@@ -87,7 +87,7 @@ error[F0606]: there is no key `modle`
   |
 4 | modle = "openai/x"
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct
+hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council
 "#,
     );
     check(
@@ -521,7 +521,7 @@ error[F0617]: `rlm` is unknown
   |
 5 | ask = "rlm"
   |       ^^^^^
-hint: there are direct
+hint: there are direct, council
 "#,
     );
     check(

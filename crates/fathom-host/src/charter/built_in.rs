@@ -3,7 +3,7 @@
 use super::folder::Files;
 
 /// Their names.
-pub const NAMES: [&str; 1] = ["default"];
+pub const NAMES: [&str; 2] = ["default", "council"];
 
 const DEFAULT: [(&str, &str); 4] = [
     (
@@ -21,14 +21,20 @@ const DEFAULT: [(&str, &str); 4] = [
     ("instructions.toml", INSTRUCTIONS),
 ];
 
+const COUNCIL: [(&str, &str); 1] = [(
+    "charter.toml",
+    include_str!("../../../../charters/council/charter.toml"),
+)];
+
 /// The five initial instructions; a new charter begins with them too.
 pub(super) const INSTRUCTIONS: &str =
     include_str!("../../../../charters/default/instructions.toml");
 
 /// The files of a charter.
 pub(super) fn files(name: &str) -> Option<Files> {
-    let files = match name {
+    let files: &[_] = match name {
         "default" => &DEFAULT,
+        "council" => &COUNCIL,
         _ => return None,
     };
     let files = files.iter();

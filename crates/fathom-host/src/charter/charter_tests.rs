@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use fathom_core::contract::{PermissionMode, Role};
-use fathom_core::model::{ModelSpec, Models};
+use fathom_core::model::{ModelRole, ModelSpec, Models};
 use fathom_core::unit::{Millis, Nanodollars};
 
 use super::folder::Files;
@@ -45,11 +45,10 @@ fn registry(more: &str) -> String {
 fn g02_the_packet_is_as_large_as_the_charter_says() {
     assert_eq!(mine("").mtu, Mtu::Window);
     assert_eq!(mine("[packet]\nmtu = \"window\"").mtu, Mtu::Window);
-    let small = mine("[packet]\nmtu = 4096").mtu;
-    assert_eq!(small, Mtu::Tokens(4096));
-    assert_eq!(small.tokens(Some(8_000), 1_000), Some(4_096));
-    assert_eq!(Mtu::Window.tokens(Some(8_000), 1_000), Some(7_000));
-    assert_eq!(Mtu::Window.tokens(None, 1_000), None);
+    assert_eq!(mine("").frame().mtu_tokens, None);
+    let small = mine("[packet]\nmtu = 4096");
+    assert_eq!(small.mtu, Mtu::Tokens(4096));
+    assert_eq!(small.frame().mtu_tokens, Some(4096));
 }
 
 #[test]
@@ -106,13 +105,12 @@ fn g11_roles_map_to_models_and_fall_back_to_those_of_the_run() {
         api_key_env: Some("SMALL_KEY".into()),
         api_key_header: Some("x-api-key".into()),
     };
-    assert_eq!(charter.model(CouncilRole::Lite), Some(small.clone()));
-    assert_eq!(charter.model_or(CouncilRole::Lite, &run), small);
-    assert_eq!(charter.model(CouncilRole::Prime), None);
-    assert_eq!(charter.model_or(CouncilRole::Prime, &run), run.main);
-    assert_eq!(charter.model_or(CouncilRole::CodeMind, &run), run.main);
-    let bare = mine("");
-    assert_eq!(bare.model_or(CouncilRole::Lite, &run), run.sub);
+    let cast = charter.cast(run.clone());
+    assert_eq!(cast.get(ModelRole::Lite), &small);
+    assert_eq!(cast.get(ModelRole::Prime), &run.main);
+    assert_eq!(cast.get(ModelRole::CodeMind), &run.main);
+    assert_eq!(cast.get(ModelRole::Sub), &run.sub);
+    assert_eq!(mine("").cast(run.clone()), run);
 }
 
 #[test]

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use fathom_core::programs::council::DEPTH_MAX;
 use serde::{Serialize, Serializer};
 
 use super::limit;
 use super::version::{PROTOCOL, Version, migration};
+use crate::learning::LearnError;
 
 /// A place in a text file, with the line that stands there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -118,7 +120,7 @@ impl Serialize for Finding {
     }
 }
 
-/// What a finding is. The last three are warnings: such a charter can be used.
+/// What a finding is. Some are warnings, and say so: such a charter can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Flaw {
@@ -128,6 +130,9 @@ pub enum Flaw {
         /// The file.
         file: &'static str,
     },
+    /// What was learned from past councils cannot be used.
+    #[error(transparent)]
+    NotLearned(LearnError),
     /// The file is not TOML.
     #[error("{message}")]
     Syntax {
@@ -287,6 +292,64 @@ pub enum Flaw {
         /// The most that a packet takes.
         tokens_max: u64,
     },
+    /// A council with more levels than any may have.
+    #[error("a council has at most {DEPTH_MAX} levels of sub-chiefs, this has {levels}")]
+    TooDeep {
+        /// The levels it would have.
+        levels: u64,
+    },
+    /// A bound of the run that is too small for the council.
+    #[error("the council needs `{key}` of [{table}] to be at least {needed}, it is {value}")]
+    NoRoom {
+        /// The table that sets the bound.
+        table: &'static str,
+        /// Its key there.
+        key: &'static str,
+        /// What it is.
+        value: u64,
+        /// What is needed.
+        needed: u64,
+    },
+    /// A list of what may be spawned that leaves out what the council needs.
+    #[error("the council needs `{word}` in `{key}` of [recursion]")]
+    NotAllowed {
+        /// The child type or the class.
+        word: &'static str,
+        /// The list.
+        key: &'static str,
+    },
+    /// A child type of the council that may not be spawned.
+    #[error("the council needs `{child_type}`, but `forbidden_child_types` of [recursion] has it")]
+    Forbidden {
+        /// The child type.
+        child_type: &'static str,
+    },
+    /// A word that its list has already. A warning.
+    #[error("`{list}` has `{word}` already")]
+    RepeatedWord {
+        /// The word.
+        word: String,
+        /// The list.
+        list: &'static str,
+    },
+    /// A budget with fewer calls than the council may make. A warning.
+    #[error("a budget of {calls} calls may not reach for every vote: {needed} would")]
+    FewCalls {
+        /// What there is.
+        calls: u64,
+        /// What is enough for everyone.
+        needed: u64,
+    },
+    /// A detector that calls no question complex. A warning.
+    #[error(
+        "no sub-chief is ever asked: a question can give {signals} of the signals, {signals_min} are needed"
+    )]
+    NeverComplex {
+        /// Signals that a question can give.
+        signals: u32,
+        /// Signals that are needed.
+        signals_min: u32,
+    },
 }
 
 impl Flaw {
@@ -294,6 +357,7 @@ impl Flaw {
     pub fn code(&self) -> &'static str {
         match self {
             Self::MissingFile { .. } => "F0604",
+            Self::NotLearned(error) => error.code(),
             Self::Syntax { .. } => "F0605",
             Self::UnknownKey { .. } => "F0606",
             Self::WrongType { .. } => "F0607",
@@ -315,6 +379,12 @@ impl Flaw {
             Self::UnknownFile => "F0623",
             Self::NewerMinor { .. } => "F0624",
             Self::WillBeShortened { .. } => "F0625",
+            Self::TooDeep { .. } => "F0629",
+            Self::NoRoom { .. } => "F0630",
+            Self::NotAllowed { .. } | Self::Forbidden { .. } => "F0631",
+            Self::RepeatedWord { .. } => "F0632",
+            Self::FewCalls { .. } => "F0633",
+            Self::NeverComplex { .. } => "F0634",
         }
     }
 
@@ -324,6 +394,7 @@ impl Flaw {
             Self::MissingFile { .. } => {
                 "`fathom charter new NAME` writes a whole charter to begin with".into()
             }
+            Self::NotLearned(error) => error.hint(),
             Self::Syntax { .. } => {
                 "a string stands in quotes, a list in [ ], a table's name in [ ] on a line of its own"
                     .into()
@@ -367,6 +438,21 @@ impl Flaw {
             Self::NewerMinor { .. } => "what is new in it is not known here; update Fathom".into(),
             Self::WillBeShortened { tokens_max, .. } => {
                 format!("say it in {tokens_max} tokens, and nothing is lost")
+            }
+            Self::TooDeep { .. } => {
+                format!("set `depth` to at most {DEPTH_MAX}, and nest sub-chiefs no deeper")
+            }
+            Self::NoRoom { table, key, needed, .. } => {
+                format!("write `{key} = {needed}` in [{table}], or ask fewer seats")
+            }
+            Self::NotAllowed { word, key } => format!("add \"{word}\" to `{key}`"),
+            Self::Forbidden { .. } => "take it from `forbidden_child_types`".into(),
+            Self::RepeatedWord { .. } => "take one of them away; capitals make no difference".into(),
+            Self::FewCalls { needed, .. } => {
+                format!("write `calls = {needed}` in [budget], or ask for fewer votes")
+            }
+            Self::NeverComplex { .. } => {
+                "fill the lists of [council.detector], or set `depth = 0`".into()
             }
         }
     }

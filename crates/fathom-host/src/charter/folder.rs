@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::flaw::{Findings, Flaw};
 use super::limit::{FILE_BYTES_MAX, FILES_MAX};
-use super::{instructions, manifest, voice};
+use super::{council, instructions, manifest, voice};
 
 /// The folder of agents.
 pub(super) const AGENTS: &str = "agents";
@@ -16,11 +16,12 @@ pub(super) const AGENTS: &str = "agents";
 const PROMPTS: &str = "prompts";
 
 /// Files that a charter's folder may hold.
-const FILES: [&str; 4] = [
+const FILES: [&str; 5] = [
     manifest::FILE,
     voice::IDENTITY_FILE,
     voice::PERSONA_FILE,
     instructions::FILE,
+    council::LEARNED_FILE,
 ];
 
 /// Files that are for people and never looked at.

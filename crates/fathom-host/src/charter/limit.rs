@@ -1,5 +1,7 @@
 //! How much of everything a charter may have. What a packet may hold is said in the core.
 
+use std::ops::RangeInclusive;
+
 pub use fathom_core::packet::INSTRUCTION_TOKENS_MAX;
 
 /// Bytes of one file.
@@ -34,3 +36,30 @@ pub const MTU_TOKENS_MIN: u64 = 512;
 
 /// Tokens of the largest packet.
 pub const MTU_TOKENS_MAX: u64 = 16_000_000;
+
+/// Chiefs of a council.
+pub const CHIEFS_MAX: usize = 8;
+
+/// Sub-chiefs listed below one seat, of which only those that a question concerns are asked.
+pub const SUB_CHIEFS_LISTED_MAX: usize = 16;
+
+/// Characters of what a seat looks at.
+pub const FOCUS_CHARS_MAX: usize = 400;
+
+/// Characters of what every voter is told.
+pub const COUNCIL_INSTRUCTIONS_CHARS_MAX: usize = 4_000;
+
+/// Tokens of the passages of one seat, when nothing else is said.
+pub const PASSAGE_TOKENS_USUAL: u32 = 1_200;
+
+/// Tokens of the passages of one seat.
+pub const PASSAGE_TOKENS: RangeInclusive<u64> = 50..=32_000;
+
+/// Characters of a voter's reasoning, when nothing else is said.
+pub const REASONING_CHARS_USUAL: u32 = 600;
+
+/// Characters of a voter's reasoning.
+pub const REASONING_CHARS: RangeInclusive<u64> = 40..=4_000;
+
+/// Output tokens of a vote.
+pub const VOTE_TOKENS: RangeInclusive<u64> = 32..=8_192;

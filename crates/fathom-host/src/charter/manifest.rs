@@ -3,23 +3,24 @@
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::ModelSpec;
 use fathom_core::packet::{Field, Limits};
-use fathom_core::programs::direct;
+use fathom_core::programs::{council, direct};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::council::{Bounds, Council, CouncilTable};
 use super::flaw::{Findings, Flaw};
 use super::limit::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
 use super::models::{RoleTables, Roles};
 use super::source::{Read, Source, unknown_word};
 use super::version::{PROTOCOL, Version};
-use crate::config::BudgetPart;
+use crate::config::{BUDGET, BudgetPart, default_policy};
 use crate::tables::{BudgetTable, RecursionTable};
 
 /// The file's name.
 pub(super) const FILE: &str = "charter.toml";
 
 /// Programs that a router may name.
-const PROGRAMS: [&str; 1] = [direct::NAME];
+const PROGRAMS: [&str; 2] = [direct::NAME, council::NAME];
 
 /// How large a packet may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,14 +34,6 @@ pub enum Mtu {
 }
 
 impl Mtu {
-    /// Tokens of a packet for a model with this window, where that can be known.
-    pub fn tokens(self, window_tokens: Option<u64>, output_tokens_max: u64) -> Option<u64> {
-        match self {
-            Self::Window => window_tokens.map(|window| window.saturating_sub(output_tokens_max)),
-            Self::Tokens(tokens) => Some(tokens),
-        }
-    }
-
     /// Most tokens of an identity that a packet takes whole, where nothing is known of the window.
     pub fn identity_tokens_max(self) -> u64 {
         self.limits().of(Field::Identity, 0)
@@ -118,12 +111,15 @@ impl Default for Sections {
 pub struct Router {
     /// The program of `fathom ask`.
     pub ask: String,
+    /// The program of `fathom council`.
+    pub council: String,
 }
 
 impl Default for Router {
     fn default() -> Self {
         Self {
             ask: direct::NAME.to_owned(),
+            council: council::NAME.to_owned(),
         }
     }
 }
@@ -142,6 +138,7 @@ pub(super) struct Manifest {
     pub(super) budget: BudgetPart,
     pub(super) recursion: Option<RecursionPolicy>,
     pub(super) direct: Option<direct::Params>,
+    pub(super) council: Option<Council>,
 }
 
 #[derive(Deserialize, Default)]
@@ -157,6 +154,7 @@ struct File {
     budget: BudgetTable,
     recursion: Option<RecursionTable>,
     direct: Option<direct::Params>,
+    council: Option<Spanned<CouncilTable>>,
 }
 
 #[derive(Deserialize, Default)]
@@ -178,6 +176,7 @@ struct SectionsTable {
 #[serde(default, deny_unknown_fields)]
 struct RouterTable {
     ask: Option<Spanned<String>>,
+    council: Option<Spanned<String>>,
 }
 
 /// Reads the file. Where something is wrong, `findings` says so and a usual value stands in its place.
@@ -191,8 +190,18 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
     } = read;
     let mut wrong = Vec::new();
     let budget = file.budget.part(&mut wrong);
-    let recursion = file.recursion.map(|table| table.policy(&mut wrong));
+    let table = file.recursion;
+    let recursion = table.clone().map(|table| table.policy(&mut wrong));
     source.all_wrong(wrong, findings);
+    let has_council = file.council.is_some() || dropped.has("council");
+    let council = file.council.map(|said| {
+        let bounds = Bounds {
+            policy: &recursion.clone().unwrap_or_else(default_policy),
+            table: table.as_ref(),
+            budget: budget.over(BUDGET),
+        };
+        super::council::read(said, &bounds, &source, &dropped, findings)
+    });
     Some(Manifest {
         protocol: protocol(&source, file.protocol.as_ref(), findings),
         name: name(&source, file.name.as_ref(), findings),
@@ -201,10 +210,11 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
         mtu: mtu(&source, file.packet.mtu.as_ref(), findings),
         sections: sections(&source, file.packet.sections.as_ref(), findings),
         roles: file.roles.read(&source, &dropped, findings),
-        router: router(&source, file.router.ask, findings),
+        router: router(&source, file.router, has_council, findings),
         budget,
         recursion,
         direct: file.direct,
+        council,
     })
 }
 
@@ -329,7 +339,7 @@ fn sections(
         let Some(weight) = weight else {
             continue;
         };
-        if let Some(milli) = thousandths(*weight.get_ref()) {
+        if let Some(milli) = thousandths(*weight.get_ref(), 1_000) {
             *place = milli;
         } else {
             let why = "a weight lies between 0 and 1 and has at most three decimals";
@@ -342,25 +352,44 @@ fn sections(
     sections
 }
 
-/// A number between 0 and 1 in thousandths, where that loses nothing.
-fn thousandths(weight: f64) -> Option<u16> {
+/// A number that is not negative in thousandths, where there are at most so many and that loses nothing.
+pub(super) fn thousandths(number: f64, milli_max: u16) -> Option<u16> {
     /// How far a decimal fraction may lie from the binary one next to it.
     const ROUNDING: f64 = 1e-9;
-    let is_same = |milli: &u16| (f64::from(*milli) / 1000.0 - weight).abs() < ROUNDING;
-    (0..=1000).find(is_same)
+    let is_same = |milli: &u16| (f64::from(*milli) / 1000.0 - number).abs() < ROUNDING;
+    (0..=milli_max).find(is_same)
 }
 
-fn router(source: &Source<'_>, ask: Option<Spanned<String>>, findings: &mut Findings) -> Router {
-    let Some(ask) = ask else {
-        return Router::default();
-    };
-    let span = ask.span();
-    let ask = ask.into_inner();
-    if !PROGRAMS.contains(&ask.as_str()) {
-        let known = PROGRAMS.map(str::to_owned).to_vec();
-        source.problem(Some(&span), unknown_word(ask.clone(), known), findings);
+fn router(
+    source: &Source<'_>,
+    said: RouterTable,
+    has_council: bool,
+    findings: &mut Findings,
+) -> Router {
+    let mut router = Router::default();
+    let commands = [
+        (said.ask, &PROGRAMS[..], &mut router.ask),
+        (said.council, &[council::NAME], &mut router.council),
+    ];
+    for (said, programs, place) in commands {
+        let Some(said) = said else {
+            continue;
+        };
+        let program = said.get_ref();
+        if !programs.contains(&program.as_str()) {
+            let known = programs.iter().map(|&known| known.to_owned()).collect();
+            let flaw = unknown_word(program.clone(), known);
+            source.problem(Some(&said.span()), flaw, findings);
+        } else if program == council::NAME && !has_council {
+            let flaw = Flaw::MissingKey {
+                key: "council".to_owned(),
+                example: "[[council.chief]]",
+            };
+            source.problem(Some(&said.span()), flaw, findings);
+        }
+        *place = said.into_inner();
     }
-    Router { ask }
+    router
 }
 
 /// Why something is no name.

@@ -7,6 +7,7 @@
 //! model's server stands in one, only the name of the variable that holds it.
 
 pub mod built_in;
+pub mod council;
 mod error;
 mod flaw;
 mod folder;
@@ -33,6 +34,7 @@ use fathom_core::programs::direct;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+pub use council::{Council, Judge, LEARNED_FILE, Profile, Rules};
 pub use error::CharterError;
 pub use flaw::{Finding, Flaw, Place};
 pub use instructions::{INITIAL, Instruction, Stage};
@@ -44,6 +46,7 @@ pub use version::{NoVersion, PROTOCOL, Version};
 pub use voice::{Identity, Layer, Persona, Signature};
 
 use crate::config::BudgetPart;
+use crate::learning;
 use flaw::Findings;
 use folder::Files;
 use markdown::Shelf;
@@ -93,6 +96,8 @@ pub struct Charter {
     pub recursion: Option<RecursionPolicy>,
     /// Parameters of `direct`.
     pub direct: Option<direct::Params>,
+    /// The council.
+    pub council: Option<Council>,
     /// The folder it was read from; a built-in one has none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
@@ -220,6 +225,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
     let mut instructions = BTreeMap::new();
     let mut agents = Shelf::new();
     let mut prompts = Shelf::new();
+    let mut learned = None;
     for (file, content) in files {
         let content = content.as_deref();
         let Some(text) = content.and_then(|bytes| text(file, bytes, findings)) else {
@@ -230,6 +236,10 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
             voice::IDENTITY_FILE => identity = voice::identity(text, findings),
             voice::PERSONA_FILE => persona = voice::persona(text, findings),
             instructions::FILE => instructions = instructions::read(text, count, findings),
+            council::LEARNED_FILE => match learning::read(text) {
+                Ok(rule) => learned = Some(rule),
+                Err(error) => findings.problem(file, None, Flaw::NotLearned(error)),
+            },
             file if file.starts_with(folder::AGENTS) => {
                 let _ = markdown::agent(file, text, &mut agents, findings);
             }
@@ -238,7 +248,10 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
             }
         }
     }
-    let manifest = manifest?;
+    let mut manifest = manifest?;
+    if let Some(council) = &mut manifest.council {
+        council.learn(learned, findings);
+    }
     warn_about_length(manifest.mtu, &identity, &persona, count, findings);
     Some(Charter {
         protocol: manifest.protocol,
@@ -257,6 +270,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         budget: manifest.budget,
         recursion: manifest.recursion,
         direct: manifest.direct,
+        council: manifest.council,
         folder: None,
         warnings: Vec::new(),
     })
@@ -349,10 +363,14 @@ impl Charter {
         Some(spec)
     }
 
-    /// The model of a role: the charter's, else the run's that stands in for it.
-    pub fn model_or(&self, role: CouncilRole, run: &Models) -> ModelSpec {
-        self.model(role)
-            .unwrap_or_else(|| role.stand_in(run).clone())
+    /// The run's models, with the charter's in their roles.
+    pub fn cast(&self, models: Models) -> Models {
+        Models {
+            prime: self.model(CouncilRole::Prime),
+            lite: self.model(CouncilRole::Lite),
+            code_mind: self.model(CouncilRole::CodeMind),
+            ..models
+        }
     }
 
     /// What every packet of a run under this charter is framed with.

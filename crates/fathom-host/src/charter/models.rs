@@ -1,6 +1,7 @@
 //! The council's roles and the models they have.
 
-use fathom_core::model::{ModelSpec, Models};
+use fathom_core::model::ModelSpec;
+pub use fathom_core::protocol::CouncilRole;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -9,40 +10,6 @@ use super::source::{Dropped, Source, unknown_word};
 
 /// Providers that a model's name may begin with.
 const PROVIDERS: [&str; 5] = ["local", "openai", "anthropic", "ollama", "script"];
-
-/// A role of the council.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CouncilRole {
-    /// The strong one, which decides where the others do not.
-    Prime,
-    /// The quick one.
-    Lite,
-    /// The one for code.
-    CodeMind,
-}
-
-impl CouncilRole {
-    /// Every role.
-    pub const ALL: [Self; 3] = [Self::Prime, Self::Lite, Self::CodeMind];
-
-    /// The role as a file names it.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Prime => "prime",
-            Self::Lite => "lite",
-            Self::CodeMind => "codemind",
-        }
-    }
-
-    /// The run's model that stands in where the charter names none.
-    pub const fn stand_in(self, run: &Models) -> &ModelSpec {
-        match self {
-            Self::Prime | Self::CodeMind => &run.main,
-            Self::Lite => &run.sub,
-        }
-    }
-}
 
 /// One thing for each role.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

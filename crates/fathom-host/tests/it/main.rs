@@ -5,6 +5,14 @@
     reason = "what a test's fixture cannot do is the test's failure"
 )]
 
+mod convened;
+mod council;
 mod effects;
 mod fixture;
+mod learned;
+mod panel;
+mod past_councils;
+mod planted;
+mod reuse;
 mod running;
+mod weights;

@@ -1,0 +1,192 @@
+//! Whether a run under the charter's own bounds has room for its council.
+
+use std::ops::Range;
+
+use fathom_core::amounts::Budget;
+use fathom_core::contract::RecursionPolicy;
+use fathom_core::ledger::CLOSING_PERCENT;
+use fathom_core::programs::council::complexity::Detector;
+use fathom_core::programs::council::{CHIEF, SUB_CHIEF};
+use fathom_core::programs::council::{Seat, Synthesis};
+use fathom_core::recursion::Class;
+
+use super::super::flaw::Flaw;
+use super::{Council, Desk, Rules};
+use crate::tables::RecursionTable;
+
+/// What bounds a run under the charter.
+pub(in super::super) struct Bounds<'a> {
+    /// The policy.
+    pub(in super::super) policy: &'a RecursionPolicy,
+    /// Where its keys stand, when they are said.
+    pub(in super::super) table: Option<&'a RecursionTable>,
+    /// The budget.
+    pub(in super::super) budget: Budget,
+}
+
+/// What the largest assembly of some seats needs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Need {
+    /// Levels of episodes below it.
+    levels: u64,
+    /// Children of one episode.
+    children: u64,
+    /// Episodes.
+    episodes: u64,
+    /// Calls that it must be granted so that nobody below is refused one.
+    calls: u64,
+}
+
+impl Need {
+    fn max(self, other: Self) -> Self {
+        Self {
+            levels: self.levels.max(other.levels),
+            children: self.children.max(other.children),
+            episodes: self.episodes.max(other.episodes),
+            calls: self.calls.max(other.calls),
+        }
+    }
+
+    /// Of the whole council.
+    fn of(chiefs: &[Seat], rules: &Rules) -> Self {
+        Self::of_asking(chiefs, chiefs.len(), rules.depth_max, rules)
+    }
+
+    /// Of one that asks `asked_max` of these seats, which may ask `levels` more.
+    fn of_asking(seats: &[Seat], asked_max: usize, levels: u8, rules: &Rules) -> Self {
+        let each = seats.iter().map(|seat| Self::of_seat(seat, levels, rules));
+        let mut each: Vec<Self> = each.collect();
+        each.sort_by_key(|need| std::cmp::Reverse(need.episodes));
+        each.truncate(asked_max);
+        let asked = each.len() as u64;
+        let most = each.iter().copied().fold(Self::default(), Self::max);
+        let synthesis = u64::from(rules.synthesis == Synthesis::Model);
+        Self {
+            levels: 1 + most.levels,
+            children: most.children.max(asked),
+            episodes: 1 + each.iter().map(|need| need.episodes).sum::<u64>(),
+            // Siblings get equal shares of what is left, and one share is kept back.
+            calls: synthesis + (asked + 1) * most.calls,
+        }
+    }
+
+    fn of_seat(seat: &Seat, levels: u8, rules: &Rules) -> Self {
+        let votes = rules.votes();
+        // Past the closing mark there is but one more call.
+        let alone = votes * 100 / CLOSING_PERCENT + 1;
+        if levels == 0 || seat.sub_chiefs.is_empty() {
+            return Self {
+                episodes: 1,
+                calls: alone,
+                ..Self::default()
+            };
+        }
+        let asked_max = usize::from(rules.sub_chiefs_max);
+        let below = Self::of_asking(&seat.sub_chiefs, asked_max, levels - 1, rules);
+        let compared = if rules.compare { votes } else { 0 };
+        Self {
+            calls: (below.calls + compared).max(alone),
+            ..below
+        }
+    }
+}
+
+/// Tells what a run has no room for.
+pub(super) fn check(
+    council: &Council,
+    span: &Range<usize>,
+    bounds: &Bounds<'_>,
+    desk: &mut Desk<'_>,
+) {
+    if council.chiefs.is_empty() {
+        return;
+    }
+    let need = [&council.remote, &council.local].map(|rules| Need::of(&council.chiefs, rules));
+    let need = need.into_iter().fold(Need::default(), Need::max);
+    let place = |key: &str| {
+        let said = bounds.table.and_then(|table| table.span(key));
+        said.unwrap_or_else(|| span.clone())
+    };
+    let policy = bounds.policy;
+    let numbers = [
+        ("max_depth", policy.max_depth.into(), need.levels),
+        ("max_children", policy.max_children.into(), need.children),
+        (
+            "max_total_episodes",
+            policy.max_total_episodes.into(),
+            need.episodes,
+        ),
+    ];
+    for (key, value, needed) in numbers {
+        if value < needed {
+            let table = "recursion";
+            let flaw = Flaw::NoRoom {
+                table,
+                key,
+                value,
+                needed,
+            };
+            desk.problem(&place(key), flaw);
+        }
+    }
+    let (table, key) = ("budget", "episodes");
+    let (value, needed) = (bounds.budget.amounts.episodes, need.episodes);
+    if value < needed {
+        desk.problem(
+            span,
+            Flaw::NoRoom {
+                table,
+                key,
+                value,
+                needed,
+            },
+        );
+    }
+    let mut child_types = vec![CHIEF];
+    if need.levels > 1 {
+        child_types.push(SUB_CHIEF);
+    }
+    for child_type in child_types {
+        let is_in = |types: &[String]| types.iter().any(|known| known == child_type);
+        let (word, key) = (child_type, "allowed_child_types");
+        if !is_in(&policy.allowed_child_types) {
+            desk.problem(&place(key), Flaw::NotAllowed { word, key });
+        }
+        if is_in(&policy.forbidden_child_types) {
+            let flaw = Flaw::Forbidden { child_type };
+            desk.problem(&place("forbidden_child_types"), flaw);
+        }
+    }
+    if !policy.allowed_classes.contains(&Class::Work) {
+        let (word, key) = ("work", "allowed_classes");
+        desk.problem(&place(key), Flaw::NotAllowed { word, key });
+    }
+    let calls = bounds.budget.amounts.calls;
+    if calls < need.calls {
+        let needed = need.calls;
+        desk.warning(span, Flaw::FewCalls { calls, needed });
+    }
+    let signals = signals(&council.detector);
+    let signals_min = council.detector.score_min;
+    if need.levels > 1 && signals < signals_min {
+        desk.warning(
+            span,
+            Flaw::NeverComplex {
+                signals,
+                signals_min,
+            },
+        );
+    }
+}
+
+/// How many signals a question can give with these lists.
+fn signals(detector: &Detector) -> u32 {
+    let enough = |list: usize, least: u32| list as u64 >= u64::from(least);
+    let possible = [
+        true,
+        enough(detector.uncertainty.len(), detector.uncertainty_min),
+        enough(detector.domains.len(), detector.domains_min),
+        !detector.factor_openers.is_empty() || enough(detector.factors.len(), detector.factors_min),
+    ];
+    possible.into_iter().map(u32::from).sum()
+}

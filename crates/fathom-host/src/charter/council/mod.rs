@@ -1,0 +1,234 @@
+//! `[council]`: who votes, by which rules, and how a complex question is recognised.
+
+mod detector;
+mod fit;
+mod rules;
+mod seats;
+
+use std::ops::{Range, RangeInclusive};
+
+use fathom_core::model::ModelSpec;
+use fathom_core::programs::council::complexity::{Detector, Learned};
+use fathom_core::programs::council::{Params, Seat};
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+pub(super) use fit::Bounds;
+pub use rules::Rules;
+
+use super::flaw::{Findings, Flaw};
+use super::source::{Dropped, Source};
+use detector::DetectorTable;
+use rules::{ConfidenceTable, ReuseTable, WordOr};
+use seats::SeatTable;
+
+/// The file that holds what was learned from past councils.
+pub const LEARNED_FILE: &str = "learned.toml";
+
+/// What tells a complex question.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Judge {
+    /// The detector's signals.
+    Signals,
+    /// What was learned from past councils.
+    Learned,
+}
+
+/// A council as a charter describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Council {
+    /// How votes are taken from models on servers.
+    pub remote: Rules,
+    /// How votes are taken from the model in this process.
+    pub local: Rules,
+    /// How a complex question is recognised.
+    pub detector: Detector,
+    /// What decides about it.
+    pub judge: Judge,
+    /// The chiefs, with those they may ask below them.
+    pub chiefs: Vec<Seat>,
+}
+
+/// Where the voters' model runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// In this process.
+    Local,
+    /// On a server.
+    Remote,
+}
+
+impl Profile {
+    /// The profile for voters with this model.
+    pub fn of(model: &ModelSpec) -> Self {
+        match model.provider() {
+            "local" => Self::Local,
+            _ => Self::Remote,
+        }
+    }
+}
+
+impl Council {
+    /// Takes in what was learned, when the charter goes by it.
+    pub(super) fn learn(&mut self, learned: Option<Learned>, findings: &mut Findings) {
+        if self.judge == Judge::Signals {
+            return;
+        }
+        if learned.is_none() {
+            let file = LEARNED_FILE;
+            findings.problem(file, None, Flaw::MissingFile { file });
+        }
+        self.detector.learned = learned;
+    }
+
+    /// The rules of a profile.
+    pub const fn rules(&self, profile: Profile) -> &Rules {
+        match profile {
+            Profile::Local => &self.local,
+            Profile::Remote => &self.remote,
+        }
+    }
+
+    /// Parameters of the program, without any material.
+    pub fn params(&self, profile: Profile) -> Params {
+        let rules = self.rules(profile);
+        Params {
+            chiefs: self.chiefs.clone(),
+            detector: self.detector.clone(),
+            depth_max: rules.depth_max,
+            sub_chiefs_max: rules.sub_chiefs_max,
+            confidence: rules.confidence,
+            synthesis: rules.synthesis,
+            reuse: rules.reuse,
+            compare: rules.compare,
+            instructions: rules.instructions.clone(),
+            reasoning_chars_max: Some(rules.reasoning_chars_max),
+            output_tokens_max: rules.output_tokens_max,
+            structured: rules.structured,
+            timeout: rules.timeout,
+            voter_time: rules.voter_time,
+            ..Params::default()
+        }
+    }
+
+    /// Most tokens of the passages that one seat is given.
+    pub const fn passage_tokens(&self, profile: Profile) -> u32 {
+        self.rules(profile).passage_tokens_max
+    }
+}
+
+/// `[council]` as it stands in the file, and `[council.local]`, which has the same keys up to `instructions`.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct CouncilTable {
+    depth: Option<Spanned<u64>>,
+    sub_chiefs_max: Option<Spanned<u64>>,
+    confidence: Option<Spanned<WordOr<ConfidenceTable>>>,
+    synthesis: Option<Spanned<String>>,
+    reuse: Option<Spanned<WordOr<ReuseTable>>>,
+    compare: Option<bool>,
+    passage_tokens: Option<Spanned<u64>>,
+    reasoning_chars: Option<Spanned<u64>>,
+    output_tokens: Option<Spanned<u64>>,
+    structured: Option<bool>,
+    timeout: Option<Spanned<String>>,
+    voter_time: Option<Spanned<String>>,
+    instructions: Option<Spanned<String>>,
+    local: Option<Spanned<Box<CouncilTable>>>,
+    detector: Option<Spanned<DetectorTable>>,
+    chief: Vec<Spanned<SeatTable>>,
+}
+
+/// Where a table is read from, and where its complaints go.
+struct Desk<'a> {
+    source: &'a Source<'a>,
+    dropped: &'a Dropped,
+    findings: &'a mut Findings,
+}
+
+/// Checks a council, and that the bounds of a run leave room for it.
+pub(super) fn read(
+    said: Spanned<CouncilTable>,
+    bounds: &Bounds<'_>,
+    source: &Source<'_>,
+    dropped: &Dropped,
+    findings: &mut Findings,
+) -> Council {
+    let span = said.span();
+    let mut table = said.into_inner();
+    let mut desk = Desk {
+        source,
+        dropped,
+        findings,
+    };
+    let remote = desk.rules(&table, &Rules::default());
+    let local = match &table.local {
+        Some(local) => {
+            desk.only_rules(local.get_ref());
+            desk.rules(local.get_ref(), &remote)
+        }
+        None => remote.clone(),
+    };
+    if table.chief.is_empty() && !dropped.has("council.chief") {
+        let flaw = Flaw::MissingKey {
+            key: "chief".to_owned(),
+            example: "[[council.chief]]",
+        };
+        desk.problem(&span, flaw);
+    }
+    let (detector, judge) = desk.detector(table.detector.take());
+    let council = Council {
+        remote,
+        local,
+        detector,
+        judge,
+        chiefs: desk.seats(table.chief, "council.chief", 0),
+    };
+    fit::check(&council, &span, bounds, &mut desk);
+    council
+}
+
+impl Desk<'_> {
+    fn problem(&mut self, span: &Range<usize>, flaw: Flaw) {
+        self.source.problem(Some(span), flaw, self.findings);
+    }
+
+    fn warning(&mut self, span: &Range<usize>, flaw: Flaw) {
+        let place = self.source.place(span);
+        self.findings.warning(self.source.file, Some(place), flaw);
+    }
+
+    fn bad<T>(&mut self, key: &str, value: &Spanned<T>, why: impl Into<String>) {
+        self.source.bad(key, value, why, self.findings);
+    }
+
+    /// A number that was said, where it is within its bounds and fits its type.
+    fn number<T: TryFrom<u64>>(
+        &mut self,
+        key: &str,
+        said: Option<&Spanned<u64>>,
+        bounds: RangeInclusive<u64>,
+    ) -> Option<T> {
+        let said = said?;
+        let (value, cap) = (*said.get_ref(), *bounds.end());
+        if value > cap {
+            let key = key.to_owned();
+            self.problem(&said.span(), Flaw::OverCap { key, value, cap });
+        } else if value < *bounds.start() {
+            self.bad(key, said, format!("it is at least {}", bounds.start()));
+        } else {
+            return T::try_from(value).ok();
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+#[path = "council_tests.rs"]
+mod tests;
+
+#[cfg(test)]
+#[path = "broken_tests.rs"]
+mod broken;

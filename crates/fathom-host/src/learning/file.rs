@@ -1,0 +1,212 @@
+//! A learned rule as a file: TOML, with a line for each feature that says what it does.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use fathom_core::programs::council::Milli;
+use fathom_core::programs::council::complexity::{Feature, Learned, Weight};
+use serde::Deserialize;
+
+use super::fit::{MICRO, NUMBER_MAX, to_micro};
+use super::{LearnError, Trained};
+
+/// The file as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    version: u32,
+    threshold: f64,
+    bias: f64,
+    trained: TrainedOn,
+    features: BTreeMap<Feature, Line>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrainedOn {
+    runs: u32,
+    changed: u32,
+    accuracy: f64,
+    baseline: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    weight: f64,
+    mean: f64,
+    scale: f64,
+}
+
+impl Trained {
+    /// The rule as a file for a charter.
+    pub fn toml(&self) -> String {
+        let learned = &self.learned;
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = write(&mut text, self, learned);
+        text
+    }
+}
+
+fn write(text: &mut String, trained: &Trained, learned: &Learned) -> std::fmt::Result {
+    writeln!(
+        text,
+        "# When are sub-chiefs worth asking? Learned from {} runs; in {} of them they changed the decision.",
+        learned.trained_on, learned.changed
+    )?;
+    writeln!(text, "#")?;
+    writeln!(
+        text,
+        "# log-odds = bias + the sum of weight * (value - mean) / scale over all features"
+    )?;
+    writeln!(
+        text,
+        "# Sub-chiefs are asked when the log-odds reach the threshold. At 0 a change is as likely as not; lower asks more often."
+    )?;
+    writeln!(text, "version = {}", learned.version)?;
+    writeln!(text, "threshold = {}", decimal(learned.threshold_micro))?;
+    writeln!(text, "bias = {}", decimal(learned.bias_micro))?;
+    writeln!(text)?;
+    write_folds(text, trained)?;
+    writeln!(text, "[trained]")?;
+    writeln!(text, "runs = {}", learned.trained_on)?;
+    writeln!(text, "changed = {}", learned.changed)?;
+    writeln!(text, "accuracy = {}", thousandths(learned.accuracy))?;
+    writeln!(text, "baseline = {}", thousandths(learned.baseline))?;
+    writeln!(text)?;
+    writeln!(text, "[features]")?;
+    for weight in &learned.weights {
+        writeln!(
+            text,
+            "{} = {{ weight = {}, mean = {}, scale = {} }} # {}",
+            weight.feature,
+            decimal(weight.weight_micro),
+            decimal(weight.mean_micro),
+            decimal(weight.scale_micro),
+            effect(weight)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_folds(text: &mut String, trained: &Trained) -> std::fmt::Result {
+    writeln!(
+        text,
+        "# On runs that it had not seen, in {} parts; the baseline always gives the commoner answer:",
+        trained.folds.len()
+    )?;
+    let parts = trained.folds.iter().map(|fold| ("part", fold));
+    for (name, fold) in parts.chain([("all", &trained.whole)]) {
+        writeln!(
+            text,
+            "#   {name:<4} {:>6} runs: accuracy {}, baseline {}, precision {}, recall {}",
+            fold.count(),
+            thousandths(fold.accuracy()),
+            thousandths(fold.baseline()),
+            fold.precision().map_or("none".to_owned(), thousandths),
+            fold.recall().map_or("none".to_owned(), thousandths),
+        )?;
+    }
+    if !trained.beats_baseline() {
+        writeln!(
+            text,
+            "# It is no better than the baseline: the detector's signals are as good."
+        )?;
+    }
+    Ok(())
+}
+
+/// What a feature does, for people.
+fn effect(weight: &Weight) -> String {
+    let meaning = weight.feature.meaning();
+    if weight.scale_micro == 0 {
+        return format!("{meaning}: the same in all runs, so it says nothing");
+    }
+    #[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
+    let (log, scale) = (
+        weight.weight_micro as f64 / MICRO,
+        weight.scale_micro as f64 / MICRO,
+    );
+    format!(
+        "{meaning}: {scale:.2} more of them multiply the odds by {:.2}",
+        log.exp()
+    )
+}
+
+fn decimal(micro: i64) -> String {
+    let sign = if micro < 0 { "-" } else { "" };
+    let size = micro.unsigned_abs();
+    format!("{sign}{}.{:06}", size / 1_000_000, size % 1_000_000)
+}
+
+fn thousandths(milli: Milli) -> String {
+    format!("{}.{:03}", milli.get() / 1000, milli.get() % 1000)
+}
+
+/// Reads a rule as [`Trained::toml`] writes it. Whatever a rule cannot mean is refused.
+pub fn read(text: &str) -> Result<Learned, LearnError> {
+    let file: File = toml::from_str(text).map_err(|error| LearnError::Unreadable {
+        line: error.span().map_or(1, |span| line(text, span.start)),
+        message: error.message().lines().collect::<Vec<_>>().join(", "),
+    })?;
+    if file.version != Learned::VERSION {
+        let why = format!("is {}, this build reads {}", file.version, Learned::VERSION);
+        return Err(senseless("version", why));
+    }
+    if file.trained.changed > file.trained.runs {
+        return Err(senseless("changed", "is more than `runs`".to_owned()));
+    }
+    let weights = file.features.iter().map(|(feature, line)| {
+        let key = |part: &str| format!("{feature}.{part}");
+        if line.scale < 0.0 {
+            return Err(senseless(&key("scale"), "is below 0".to_owned()));
+        }
+        Ok(Weight {
+            feature: *feature,
+            weight_micro: number(&key("weight"), line.weight)?,
+            mean_micro: number(&key("mean"), line.mean)?,
+            scale_micro: number(&key("scale"), line.scale)?,
+        })
+    });
+    Ok(Learned {
+        version: file.version,
+        weights: weights.collect::<Result<_, _>>()?,
+        bias_micro: number("bias", file.bias)?,
+        threshold_micro: number("threshold", file.threshold)?,
+        trained_on: file.trained.runs,
+        changed: file.trained.changed,
+        accuracy: part("accuracy", file.trained.accuracy)?,
+        baseline: part("baseline", file.trained.baseline)?,
+    })
+}
+
+fn number(key: &str, number: f64) -> Result<i64, LearnError> {
+    to_micro(number).ok_or_else(|| {
+        senseless(
+            key,
+            format!("is {number}, beyond {NUMBER_MAX} or no number"),
+        )
+    })
+}
+
+fn part(key: &str, share: f64) -> Result<Milli, LearnError> {
+    let milli = to_micro(share).and_then(|micro| u16::try_from((micro + 500) / 1000).ok());
+    let share = (share >= 0.0).then_some(milli).flatten();
+    share
+        .and_then(|milli| Milli::new(milli).ok())
+        .ok_or_else(|| senseless(key, "is no number from 0 to 1".to_owned()))
+}
+
+fn senseless(key: &str, why: String) -> LearnError {
+    LearnError::Senseless {
+        key: key.to_owned(),
+        why,
+    }
+}
+
+fn line(text: &str, at: usize) -> usize {
+    1 + text
+        .get(..at)
+        .map_or(0, |before| before.matches('\n').count())
+}

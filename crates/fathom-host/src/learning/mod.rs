@@ -1,0 +1,90 @@
+//! Learns from past runs for which questions it is worth asking sub-chiefs.
+//!
+//! An [`Example`] is a run in which the chiefs voted both alone and with their sub-chiefs. [`train`] fits a logistic
+//! regression to them, tells by cross-validation how good it is on runs it has not seen, and gives a [`Trained`] that is
+//! written to and read from a file which people can follow.
+
+pub mod examples;
+
+mod error;
+mod file;
+mod fit;
+mod folds;
+
+use fathom_core::programs::council::Milli;
+use fathom_core::programs::council::complexity::{Features, Learned};
+
+pub use error::LearnError;
+pub use file::read;
+pub use folds::{FOLDS, Fold};
+
+/// Fewest examples to learn from.
+pub const EXAMPLES_MIN: usize = 40;
+
+/// Fewest examples of either kind.
+pub const EITHER_MIN: usize = 8;
+
+/// Most examples that are looked at; of more, the first.
+pub const EXAMPLES_MAX: usize = 100_000;
+
+/// A past run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// What the detector saw in its question.
+    pub features: Features,
+    /// Whether the decision with sub-chiefs was another than the chiefs' own.
+    pub changed: bool,
+}
+
+/// What was learned, and how good it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trained {
+    /// The rule, fitted to all examples.
+    pub learned: Learned,
+    /// How rules fitted to four fifths of the examples did on the other fifth, each fifth once.
+    pub folds: Vec<Fold>,
+    /// All folds together.
+    pub whole: Fold,
+}
+
+impl Trained {
+    /// Whether it is better than always giving the commoner answer.
+    pub fn beats_baseline(&self) -> bool {
+        self.whole.right() > self.whole.baseline_right
+    }
+}
+
+/// Learns a rule. The same examples in the same order give the same rule.
+pub fn train(examples: &[Example]) -> Result<Trained, LearnError> {
+    let examples = &examples[..examples.len().min(EXAMPLES_MAX)];
+    let changed = examples.iter().filter(|example| example.changed).count();
+    if examples.len() < EXAMPLES_MIN {
+        return Err(LearnError::TooFew {
+            count: examples.len(),
+        });
+    }
+    if changed.min(examples.len() - changed) < EITHER_MIN {
+        return Err(LearnError::OneSided {
+            changed,
+            count: examples.len(),
+        });
+    }
+    let folds = folds::cross_validate(examples)?;
+    let whole = folds::sum(&folds);
+    let mut learned = fit::fit(examples)?;
+    learned.accuracy = whole.accuracy();
+    learned.baseline = whole.baseline();
+    Ok(Trained {
+        learned,
+        folds,
+        whole,
+    })
+}
+
+fn share(part: u32, whole: u32) -> Milli {
+    Milli::share(part.into(), whole.into())
+}
+
+#[cfg(test)]
+#[path = "learning_tests.rs"]
+mod tests;

@@ -1,0 +1,52 @@
+//! Joins the material that users give with the embedding model and the vectors that are kept.
+
+use std::sync::Arc;
+
+use fathom_local::embedding::Embedder;
+use fathom_material::{Embed, EmbedError, Meaning, VectorKey, Vectors};
+use fathom_store::VectorCache;
+
+/// The name under which vectors of the embedding model are kept. Another way of computing them needs another name.
+const MODEL: &str = "all-MiniLM-L6-v2/f32/256";
+
+/// Search by meaning with the embedding model; vectors are kept where a cache is given.
+pub fn meaning(embedder: Arc<Embedder>, cache: Option<VectorCache>) -> Meaning {
+    let meaning = Meaning::new(Arc::new(MiniLm(embedder)));
+    match cache {
+        Some(cache) => meaning.kept_in(Arc::new(Kept(cache))),
+        None => meaning,
+    }
+}
+
+struct MiniLm(Arc<Embedder>);
+
+impl Embed for MiniLm {
+    fn model(&self) -> &str {
+        MODEL
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        let embeddings = self.0.embed(texts)?;
+        Ok(embeddings
+            .iter()
+            .map(|embedding| embedding.as_slice().to_vec())
+            .collect())
+    }
+}
+
+struct Kept(VectorCache);
+
+impl Vectors for Kept {
+    fn get(&self, keys: &[VectorKey]) -> Vec<Option<Vec<f32>>> {
+        let hashes: Vec<_> = keys.iter().map(|key| key.0).collect();
+        self.0.get(MODEL, &hashes)
+    }
+
+    fn put(&self, vectors: &[(VectorKey, Vec<f32>)]) {
+        let vectors: Vec<_> = vectors
+            .iter()
+            .map(|(key, vector)| (key.0, vector.clone()))
+            .collect();
+        self.0.put(MODEL, &vectors);
+    }
+}

@@ -1,0 +1,174 @@
+//! What a seat needs is found wherever it stands in two megabytes of other things.
+
+mod corpus;
+mod plants;
+mod topics;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fathom_host::material::meaning;
+use fathom_local::embedding::Embedder;
+use fathom_material::{Document, Gathered, Library, Meaning, Query};
+use fathom_store::VectorCache;
+
+use corpus::{Chance, Paper, papers};
+use plants::{QUESTION, SEATS, SeatPlants};
+
+use crate::weights::folder;
+
+const SEEDS: u64 = 100;
+const CORPUS_BYTES: usize = 2_000_000;
+
+/// The rest is standing text that every paper repeats, and that is embedded once.
+const OWN_BYTES: usize = 400_000;
+
+/// What a seat of the embedded profile may be given.
+const TOKENS_MAX: usize = 400;
+
+/// As many tokens as the tokenizers of small models make of English prose.
+fn count(text: &str) -> usize {
+    text.len().div_ceil(4)
+}
+
+/// A file of weights. A test that cannot find it fails: skipping it would show nothing.
+fn weight(name: &str) -> PathBuf {
+    let path = folder().join(name);
+    assert!(
+        path.is_file(),
+        "`{}` is not there: `make test` pulls the weights, FATHOM_TEST_WEIGHTS names another folder",
+        path.display()
+    );
+    path
+}
+
+fn library(papers: &[Paper], meaning: &Meaning) -> Library {
+    let gathered = Gathered {
+        documents: papers
+            .iter()
+            .map(|paper| Document::new(paper.name.as_str(), paper.text()))
+            .collect(),
+        skipped: Vec::new(),
+    };
+    Library::index(&gathered, Some(meaning.clone()), &mut |_| {}).expect("the corpus is indexed")
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Words {
+    TheSeats,
+    Others,
+}
+
+/// How often a seat got what was planted for it, and in how many seeds all seats did.
+#[derive(Debug, Default)]
+struct Score {
+    seats: Vec<u64>,
+    seeds_with_all: u64,
+}
+
+impl Score {
+    /// Plants that reached their seats. The bar is on all of them together: single seats may lie below it.
+    fn found(&self) -> u64 {
+        self.seats.iter().sum()
+    }
+}
+
+/// Puts a passage for each seat anywhere into the papers, and sees who gets it.
+fn score(papers: &[Paper], meaning: &Meaning, words: Words) -> Score {
+    let mut score = Score {
+        seats: vec![0; SEATS.len()],
+        seeds_with_all: 0,
+    };
+    for seed in 0..SEEDS {
+        let mut chance = Chance::new(1000 + seed);
+        let mut papers = papers.to_vec();
+        let mut planted = Vec::new();
+        for seat in &SEATS {
+            let variants = match words {
+                Words::TheSeats => &seat.lexical,
+                Words::Others => &seat.paraphrased,
+            };
+            let plant = variants[chance.below(variants.len())];
+            let at = chance.below(papers.len());
+            let paragraphs = &mut papers[at].paragraphs;
+            let place = 1 + chance.below(paragraphs.len());
+            paragraphs.insert(place, plant.to_owned());
+            planted.push(plant);
+        }
+        let library = library(&papers, meaning);
+        let mut all = true;
+        for (index, (seat, plant)) in SEATS.iter().zip(planted).enumerate() {
+            let found = gets(&library, seat, plant);
+            score.seats[index] += u64::from(found);
+            all &= found;
+        }
+        score.seeds_with_all += u64::from(all);
+    }
+    score
+}
+
+fn gets(library: &Library, seat: &SeatPlants, plant: &str) -> bool {
+    let lexicon: Vec<String> = seat.lexicon.split(", ").map(str::to_owned).collect();
+    let query = Query {
+        question: QUESTION,
+        focus: seat.focus,
+        lexicon: &lexicon,
+    };
+    let found = library
+        .find(&query, TOKENS_MAX, &count)
+        .expect("the library is searched");
+    let tokens: usize = found.iter().map(|passage| count(&passage.said())).sum();
+    assert!(tokens <= TOKENS_MAX, "{tokens} tokens for {}", seat.seat);
+    found.iter().any(|passage| passage.text.contains(plant))
+}
+
+#[test]
+fn c03_planted_passages_reach_their_seats() {
+    let embedder = Embedder::load(
+        &weight("minilm.safetensors"),
+        &weight("minilm-tokenizer.json"),
+    )
+    .expect("the embedding model is loaded");
+    let folder = tempfile::tempdir().expect("a folder is made");
+    let cache = VectorCache::open(&folder.path().join("cache.db"));
+    let meaning = meaning(Arc::new(embedder), Some(cache));
+    let papers = papers(7, OWN_BYTES, CORPUS_BYTES);
+    let bytes: usize = papers.iter().map(|paper| paper.text().len()).sum();
+    assert!(bytes >= CORPUS_BYTES);
+
+    let lexical = score(&papers, &meaning, Words::TheSeats);
+    let paraphrased = score(&papers, &meaning, Words::Others);
+
+    let plants = SEEDS * SEATS.len() as u64;
+    assert!(lexical.found() * 100 >= plants * 95, "{lexical:?}");
+    assert!(paraphrased.found() * 100 >= plants * 85, "{paraphrased:?}");
+}
+
+/// The paraphrases are what they are called: they share hardly a word with the question or their seat.
+#[test]
+fn c03_paraphrases_share_hardly_a_word() {
+    for seat in &SEATS {
+        let about = format!("{QUESTION} {}", seat.lexicon);
+        for plant in seat.paraphrased {
+            let shared: HashSet<String> = long_words(plant)
+                .intersection(&long_words(&about))
+                .cloned()
+                .collect();
+            assert!(shared.len() <= 1, "{}: {shared:?}", seat.seat);
+        }
+        for plant in seat.lexical {
+            let shared = long_words(plant).intersection(&long_words(&about)).count();
+            assert!(shared >= 4, "{}: {shared}", seat.seat);
+        }
+    }
+}
+
+/// Words that carry something, in lower case.
+fn long_words(text: &str) -> HashSet<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.len() > 3)
+        .map(str::to_lowercase)
+        .filter(|word| !["this", "should"].contains(&word.as_str()))
+        .collect()
+}

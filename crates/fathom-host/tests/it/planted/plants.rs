@@ -1,0 +1,256 @@
+//! The seats of a council, and what is planted for each: in its own words, and in quite other ones.
+
+/// What the council is asked.
+pub(crate) const QUESTION: &str = "Should we move the customer database to the new cluster this quarter, considering \
+                                   cost, latency and the auth migration?";
+
+pub(crate) struct SeatPlants {
+    pub(crate) seat: &'static str,
+    pub(crate) focus: &'static str,
+    /// With commas between them.
+    pub(crate) lexicon: &'static str,
+    /// With words of the seat and of the question.
+    pub(crate) lexical: [&'static str; 3],
+    /// With hardly any of them.
+    pub(crate) paraphrased: [&'static str; 3],
+}
+
+pub(crate) const SEATS: [SeatPlants; 9] = [
+    SeatPlants {
+        seat: "IT/security",
+        focus: "Who may do what: sign-in, permissions, secrets, encryption, attacks and what the law asks for.",
+        lexicon: "security, auth, authentication, authorization, login, password, credential, secret, token, certificate, encryption, vulnerability, breach, attack, compliance",
+        lexical: [
+            "The auth migration is not finished: nine services still reach the customer database with one shared password. \
+             If the database moves to the new cluster before every service has its own credential, a single leaked secret \
+             opens all customer data. Security asks for the login change first, and for encryption between the nodes.",
+            "On the new cluster the customer database accepts tokens from the new authentication service only. The old \
+             certificates run out in November, so authorization has to be tested before the move. The penetration test \
+             found one open vulnerability in the admin login, rated medium, with a fix planned for this quarter.",
+            "Compliance requires that customer data is encrypted at rest. The new cluster does this by default, the present \
+             database does not. The security review of the move is positive on the condition that the auth migration ends \
+             first and that credentials of former staff are revoked.",
+        ],
+        paraphrased: [
+            "Whoever works with our clients' records today gets in through one common key that dozens of people know. On \
+             the machines they are to be relocated to, each person would have to identify themselves. Until that is in \
+             place, an intruder who gets hold of the key could read everything we hold about the people who buy from us.",
+            "The hosts we want to relocate the records of our buyers to keep them scrambled on the drives, so a thief who \
+             carries one away sees nothing. The old ones do not. What worries us is the time in between, when the gate \
+             that checks people's identity is being replaced and nobody can say for certain who was let in.",
+            "Two former employees can still get into the system that holds our clients' personal details, because nobody \
+             took their rights away. If those details are carried over to the other machines as they are, the hole is \
+             carried over too. Hackers look for exactly such forgotten doors.",
+        ],
+    },
+    SeatPlants {
+        seat: "IT/infrastructure",
+        focus: "Machines and platforms: servers, clusters, capacity, storage, availability and their operation.",
+        lexicon: "infrastructure, server, cluster, node, capacity, hardware, cpu, memory, disk, storage, kubernetes, availability, failover, uptime",
+        lexical: [
+            "The new cluster has twelve nodes with 512 GB of memory each, of which the customer database would take a third. \
+             Failover between the nodes was tried in August and took eleven seconds. Capacity is sufficient for two years, \
+             provided that the reporting servers stay where they are.",
+            "Two disks of the server that holds the customer database failed this quarter, and the hardware is out of \
+             warranty. The new cluster keeps three copies on separate storage, so availability would rise. Infrastructure \
+             recommends the move before the winter peak.",
+            "Moving the customer database needs 40 TB of storage on the new cluster, and only 31 TB are free until the next \
+             nodes arrive. Without them the cluster would run at 92 per cent of its capacity, too much for a safe failover \
+             when one node is down.",
+        ],
+        paraphrased: [
+            "The old boxes that keep our clients' records are at the end of their lives; spare parts come from auctions. \
+             Their successors in the basement would carry on even if one of them broke down, because each is able to take \
+             over from its neighbour within seconds. There is enough room on them for what we hold.",
+            "If the records of our buyers go to the recently bought machines, these will be almost full by spring. Should one \
+             of them break, the others could not carry its load as well. Four more are on order, but the supplier speaks \
+             of fourteen weeks.",
+            "During the trial, one of the recently installed computers was switched off on purpose while client records were \
+             being written. The rest went on without losing anything. The machine we use at present would have stood \
+             still until a technician came.",
+        ],
+    },
+    SeatPlants {
+        seat: "IT/network",
+        focus: "Connections: latency, bandwidth, routing, firewalls, name resolution and the way between sites.",
+        lexicon: "network, latency, bandwidth, throughput, routing, router, firewall, dns, vpn, subnet, packet, proxy, connection",
+        lexical: [
+            "From the shops to the new cluster a packet takes 19 milliseconds, against 6 to the present customer database. \
+             The latency comes from the routing through the second data centre. With a direct connection it would fall to \
+             8, and the network team can have that ready this quarter.",
+            "The firewall in front of the new cluster allows 2,000 connections at once, while the customer database sees \
+             3,400 at peak. Before the move the network team must raise that limit, and reserve bandwidth for the first \
+             copy, or throughput of the shops will suffer.",
+            "The customer database is reached by its DNS name from 60 applications, and by its address from five. Those five \
+             have to change before it moves to the new cluster, whose subnet is another. The measured latency in the new \
+             network is 3 milliseconds lower for the web shop.",
+        ],
+        paraphrased: [
+            "A request from a branch office needs three times as long to reach the recently installed machines as it does to \
+             reach the old ones, because it makes a detour through another town. Where one page asks for our clients' \
+             records thirty times, people would notice the delay. A line of our own would cure that.",
+            "Copying the records of all our buyers across the line between the two buildings would fill it for four days, \
+             and the telephones use the same line. It ought to be done at weekends, or over a second cable that is already \
+             in the ground but not lit.",
+            "Five of our programs still have the numeric address of the machine with the client records built in. After the \
+             relocation they would call a machine that no longer answers. The filter between the two buildings has to be \
+             opened for them as well, or their calls will be turned away.",
+        ],
+    },
+    SeatPlants {
+        seat: "Data/schema",
+        focus: "How data is modelled: tables, columns, types, keys, constraints and what a change of them breaks.",
+        lexicon: "schema, table, column, index, key, constraint, type, model, relation, normalization, query, view",
+        lexical: [
+            "The schema of the customer database has 214 tables, and 17 of them use a column type that the new cluster does \
+             not know. They must be changed before the move. Three foreign key constraints are violated by old customer \
+             rows, which the new database would refuse.",
+            "On the new cluster a table is split by the customer key. Queries that join orders with customers by another \
+             column would touch every node; four views do so. With an index on the order table the same query takes 30 \
+             milliseconds, measured this quarter.",
+            "The auth migration adds two columns to the customer table and removes one. If it runs after the database has \
+             moved to the new cluster, the schema has to be changed twice. The data model team prefers one change, before \
+             the move.",
+        ],
+        paraphrased: [
+            "Some of the fields in which we write down our clients' birthdays and sums of money do not exist in that form on \
+             the system we want to go to. They would have to be rewritten one by one. A few thousand old entries point to \
+             people who are no longer there, and the new system would not accept such entries.",
+            "The way our clients' records are laid out assumes that everything lies on one machine. Spread over many, a list \
+             of everything one person has bought would have to be gathered from all of them. Arranging the entries by \
+             person instead of by date would avoid this.",
+            "Before our clients' records are relocated, the way they are structured should be cleaned up. The same street is \
+             written down four times for each person, and the copies contradict each other. Two of the four fields can go, \
+             and the system we are going to wants a fixed format for each of the others.",
+        ],
+    },
+    SeatPlants {
+        seat: "Data/pipeline",
+        focus: "How data flows: ingestion, transformation, streaming, nightly jobs, replication and reports fed by them.",
+        lexicon: "pipeline, etl, ingestion, stream, streaming, batch, job, transformation, replication, sync, feed, export, import",
+        lexical: [
+            "Eleven nightly batch jobs read the customer database, and three write to it. On the new cluster the export job \
+             takes 50 minutes in place of four hours, but the replication stream to the warehouse has to be set up anew. \
+             The pipeline team needs two weeks of this quarter for that.",
+            "During the move, replication keeps the present customer database and the new cluster in sync. In the trial the \
+             stream fell behind by six hours on Monday, because the ingestion of orders is heavy then. A start on Friday \
+             would leave the pipeline enough time.",
+            "The ETL pipeline that feeds marketing reads the customer database through a driver that the new cluster does \
+             not support. Until the transformation is rewritten, the import would stop, and the campaign reports with it.",
+        ],
+        paraphrased: [
+            "Every night, several programs fetch what happened to our clients' records during the day and pass it on to the \
+             figures that the sales people see in the morning. If the records live elsewhere, each of these programs must \
+             be told, and two of them cannot be changed because nobody has their source any more.",
+            "While the records of our buyers are copied over, people go on changing them. The trial showed that the copy \
+             lagged behind by half a day at the start of the week and caught up only on Wednesday. Whoever reads from the \
+             copy in the meantime sees yesterday's world.",
+            "The evening run that hands our clients' purchases over to the bookkeepers expects to find everything in one \
+             place, in a fixed order. The machines we are going to deliver the same things in another order, and the run \
+             trips over that. Rewriting it takes a fortnight.",
+        ],
+    },
+    SeatPlants {
+        seat: "Data/archive",
+        focus: "Old data: retention, backups, restoring, deletion and what must be kept for how long.",
+        lexicon: "archive, retention, backup, restore, history, historical, deletion, purge, snapshot, recovery, legal hold, cold storage",
+        lexical: [
+            "A third of the customer database is history older than ten years, past its retention. Purging it before the \
+             move to the new cluster would save 13 TB and four days of copying. Legal hold applies to 2,100 customers, \
+             whose records stay in the archive.",
+            "Backups of the new cluster are kept for 35 days, those of the present customer database for 90. The restore of \
+             a snapshot was tried this quarter and took seven hours, three more than the recovery plan allows.",
+            "The archive of closed customer accounts lies in cold storage and refers to the database by row number. If the \
+             database moves to the new cluster, these numbers change, and a restore from the archive would no longer find \
+             its customer.",
+        ],
+        paraphrased: [
+            "Much of what we hold about our clients is about people who left us long before most of us joined. The law wants \
+             us to throw it away after ten years, and we have not. It would be wise to do so before everything is carried \
+             to other machines, since it makes up a third of the load.",
+            "If something goes wrong with our clients' records today, we can go back to how they were at any evening of the \
+             past three months. On the machines we want to go to, it would be one month. Bringing back a lost day took a \
+             whole shift in the rehearsal.",
+            "The boxes with the files of people who are no longer our clients refer to places in the present system. After \
+             the relocation these places are gone, and nobody could find a person's old papers again when a court asks for \
+             them.",
+        ],
+    },
+    SeatPlants {
+        seat: "Ops/finance",
+        focus: "What it costs: budget, licences, contracts, savings and the forecast.",
+        lexicon: "cost, budget, price, licence, license, contract, invoice, spend, saving, forecast, fee, expense",
+        lexical: [
+            "Running the customer database on the new cluster costs 8,400 a month, against 11,900 today, mostly because the \
+             licence of the old database ends. The move itself is in the budget with 60,000. Finance expects the saving to \
+             pay for it in eighteen months.",
+            "The contract for the present database server runs until March. If the customer database moves to the new \
+             cluster this quarter, we pay both for four months, an expense of 26,000 that the forecast does not have.",
+            "The price of the new cluster depends on the memory in use. With the customer database the invoice would rise by \
+             a quarter. The budget has room for that only if the auth migration costs no more than planned.",
+        ],
+        paraphrased: [
+            "Keeping our clients' records on the old machines swallows almost twelve thousand a month, and a good part of it \
+             goes to the maker of the software. On the other machines we would pay about a third less. The work of getting \
+             there would have earned itself back in a year and a half.",
+            "If we relocate the records of our buyers now, we will be paying rent for two homes until spring, since the old \
+             one cannot be given up earlier. Nobody has set money aside for that. Waiting four months would be cheaper by \
+             some twenty-six thousand.",
+            "The bill for the recently installed machines grows with what is put on them. Putting our clients' records there \
+             would make it a quarter larger, and the purse for this year is nearly empty. The treasurer would agree if \
+             something else were given up.",
+        ],
+    },
+    SeatPlants {
+        seat: "Ops/support",
+        focus: "People who are affected: tickets, complaints, training, communication and outages as users feel them.",
+        lexicon: "support, ticket, helpdesk, incident, outage, complaint, training, communication, user, maintenance window, service desk",
+        lexical: [
+            "The helpdesk had 340 tickets about slow answers of the customer database this quarter. Support staff expect \
+             fewer complaints on the new cluster, but they need training for its new screens, and a maintenance window of \
+             six hours that users are told of two weeks ahead.",
+            "When the test database moved to the new cluster, an outage of two hours led to 120 tickets, because the \
+             communication to users came too late. For the customer database the service desk wants a status page and \
+             double staffing for three days.",
+            "Support warns that the auth migration and the move of the customer database in the same month would leave users \
+             with two changes at once. After the last such incident, complaints took five weeks to fall to the usual level.",
+        ],
+        paraphrased: [
+            "People on the telephone in our call centre wait up to a minute until a client's record appears, and callers lose \
+             their patience. On the other machines it takes two seconds. The staff welcome the change but would like to be \
+             shown how it works beforehand, and not in the week before Christmas.",
+            "The last time such a thing was done, nobody had told the branch offices, and their phones did not stop ringing \
+             for two days. If our clients' records are to be out of reach for six hours, a letter should go out a fortnight \
+             before, and someone should be there to calm those who did not read it.",
+            "Staff in the shops are afraid of having to learn two things at once: the other way of signing in and the other \
+             screens for looking up a client. The people who answer their calls ask us to leave at least a month between \
+             the two.",
+        ],
+    },
+    SeatPlants {
+        seat: "Ops/release",
+        focus: "How a change is brought in: schedule, tests, rollout, rollback, cutover and who is on duty.",
+        lexicon: "release, rollout, rollback, deploy, deployment, schedule, cutover, test, staging, freeze, on-call, deadline, rehearsal",
+        lexical: [
+            "The cutover of the customer database to the new cluster is scheduled for the last weekend of the quarter, two \
+             days before the deployment freeze. A rollback takes nine hours. The rehearsal in staging ended forty minutes \
+             late, with all tests green.",
+            "The release plan puts the auth migration in week 44 and the move of the customer database in week 45. The \
+             on-call team wants at least two weeks between them, because a rollback of the one would undo the other.",
+            "Nobody has tested a rollback from the new cluster to the present database after customers have written to it. \
+             Until that rehearsal is done, release management does not agree to a cutover this quarter, whatever the \
+             deadline.",
+        ],
+        paraphrased: [
+            "The plan is to switch our clients' records over on the last Saturday of September, when the shops are closed. If \
+             it fails, going back takes until Sunday evening, which leaves no slack at all. The dry run overran by forty \
+             minutes, though everything worked in the end.",
+            "Nobody has tried what happens if we want to return to the old machines after people have already changed our \
+             clients' records on the other ones. As long as the way back is unknown, those who would have to walk it at \
+             night do not want to set out.",
+            "Two large changes stand one week apart in the calendar: the other way of signing in, and the relocation of the \
+             records of our buyers. If the first goes wrong, undoing it would undo the second as well. Three engineers who \
+             know both are on holiday then.",
+        ],
+    },
+];
