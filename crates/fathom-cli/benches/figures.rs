@@ -217,6 +217,7 @@ async fn sequential_calls(home: &Path) {
         temperature_milli: None,
         schema: None,
         pattern: None,
+        seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(60_000),
     };

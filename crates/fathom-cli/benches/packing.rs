@@ -141,6 +141,7 @@ fn main() {
                         price: Price::default(),
                     },
                     weights: weigh.iter().map(|t| count_o200k(t.as_str())).collect(),
+                    recalled: None,
                     round,
                 }
             }
@@ -160,6 +161,7 @@ fn main() {
                         },
                         latency: Millis(1),
                         timing: None,
+                        recalled: None,
                     }),
                     jitter: 0,
                 }

@@ -6,6 +6,7 @@ use fathom_core::id::EpisodeId;
 use fathom_core::unit::Timestamp;
 use fathom_host::story::{Chapter, State, Story};
 
+use crate::council;
 use crate::figures;
 use crate::model_choice::shown;
 use crate::tree::{Moment, retry};
@@ -33,9 +34,10 @@ impl Changes {
                 format!("{short} {id}")
             };
             if !self.told.contains_key(id) {
+                let seat = council::path(chapter);
                 lines.push(format!(
                     "{name}  started {} with {}",
-                    chapter.label(),
+                    seat.as_deref().unwrap_or_else(|| chapter.label()),
                     shown(chapter.model())
                 ));
             }
@@ -65,18 +67,25 @@ fn end(chapter: &Chapter) -> Option<String> {
     let State::Finished(status) = chapter.state else {
         return None;
     };
+    let took = format!(
+        "{} tokens  {}  {}",
+        figures::count(chapter.spent.tokens),
+        figures::cost(chapter.spent.money),
+        figures::span(chapter.last.since(chapter.began))
+    );
+    if let Some(path) = council::path(chapter)
+        && let Some(seat) = council::seat_report(chapter)
+    {
+        let (_, said) = council::said(&seat);
+        return Some(format!("{path} {said}  {took}"));
+    }
     let why = match &chapter.result {
         Some(result) if status != fathom_core::outcome::Status::Ok => {
             format!(": {}", result.stop_reason)
         }
         _ => String::new(),
     };
-    Some(format!(
-        "finished {status}{why}  {} tokens  {}  {}",
-        figures::count(chapter.spent.tokens),
-        figures::cost(chapter.spent.money),
-        figures::span(chapter.last.since(chapter.began))
-    ))
+    Some(format!("finished {status}{why}  {took}"))
 }
 
 #[cfg(test)]

@@ -149,6 +149,7 @@ pub(crate) const fn name(command: &Command) -> &'static str {
         Command::ReportShortening { .. } => "report_shortening",
         Command::ReportForfeit { .. } => "report_forfeit",
         Command::Finish { .. } => "finish",
+        Command::Post { .. } => "post",
     }
 }
 

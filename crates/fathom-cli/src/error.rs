@@ -13,6 +13,7 @@ use fathom_models::ModelsError;
 use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::figures::many;
 use crate::findings::{self, Gravity};
 use crate::line::{Line, Tone};
 use crate::plain_text::{one_line, safe};
@@ -54,6 +55,12 @@ pub(crate) enum CliError {
     Unconfirmed { run: RunId },
     #[error("cannot write to stdout")]
     Output(#[source] io::Error),
+    #[error("`{}` is there and stays: {why}", file.display())]
+    NotReplaced { file: PathBuf, why: &'static str },
+    #[error("cannot write `{}`", file.display())]
+    Unwritable { file: PathBuf, source: io::Error },
+    #[error("there is nothing to draw: no council has ended in {}", many(u64::from(*days), "day", "days"))]
+    NothingToDraw { days: u32 },
     #[error("cannot set up the process")]
     Setup(#[source] io::Error),
     #[error("the model cannot be reached: {failure}")]
@@ -98,9 +105,12 @@ impl CliError {
             Self::Unconfirmed { .. } => "F0127",
             Self::Output(_) => "F0128",
             Self::Setup(_) => "F0129",
+            Self::NotReplaced { .. } => "F0130",
+            Self::Unwritable { .. } => "F0131",
             Self::OutOfReach { .. } => "F0390",
             Self::Interrupted { .. } => "F0490",
             Self::StillRunning { .. } => "F0491",
+            Self::NothingToDraw { .. } => "F0492",
             Self::Host(error) | Self::Run { error, .. } => error.code(),
             Self::Weights(error) => error.code(),
             Self::PullInterrupted { .. } => "F0532",
@@ -130,6 +140,9 @@ impl CliError {
             Self::Unconfirmed { run } => format!("to do it all the same: fathom shred {run} --yes"),
             Self::Output(_) => "the run is recorded; `fathom show` prints its answer again".into(),
             Self::Setup(_) => "check the limits on processes and open files".into(),
+            Self::NotReplaced { .. } => "give another file, or move that one away".into(),
+            Self::Unwritable { .. } => "check that its folder is there, and its permissions".into(),
+            Self::NothingToDraw { .. } => "look further back with `--days N`, or ask a council first".into(),
             Self::OutOfReach { short, .. } => format!("`fathom doctor` looks at the model; when it is back: fathom resume {short}"),
             Self::Interrupted { short, .. } => format!("go on with: fathom resume {short}"),
             Self::StillRunning { run } => format!("watch it with `fathom show {run}`"),

@@ -49,7 +49,7 @@ impl Exit {
     /// The exit that belongs to an error code: its first two digits say what it is about.
     pub(crate) fn of_error(code: &str) -> Self {
         match code.get(..3) {
-            Some("F01" | "F06") => Self::Usage,
+            Some("F01" | "F06" | "F07") => Self::Usage,
             Some("F02" | "F03" | "F05") => Self::Unreachable,
             Some("F04") => Self::Failed,
             _ => Self::Bug,

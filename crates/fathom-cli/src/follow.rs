@@ -13,6 +13,7 @@ use tokio::time::MissedTickBehavior;
 use crate::app::App;
 use crate::beside::Beside;
 use crate::chronicle::Chronicle;
+use crate::council::Detail;
 use crate::error::CliError;
 use crate::line::Line;
 use crate::output;
@@ -84,7 +85,8 @@ pub(crate) async fn follow(
     }
     tell_records(app, &mut runs, &mut progress);
     let stories: Vec<Story> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
-    progress.finish(&shown(&runs, &stories), app.now());
+    let detail = Detail::from(app.settings.loudness);
+    progress.finish(&shown(&runs, &stories), app.now(), detail);
     drop(progress);
     tokio::select! {
         () = beside.let_go() => {}

@@ -36,7 +36,8 @@ pub(crate) fn question(typed: Option<&str>) -> Result<String, CliError> {
     Ok(question.trim_end().to_owned())
 }
 
-fn read_stdin() -> Result<String, CliError> {
+/// All of stdin.
+pub(crate) fn read_stdin() -> Result<String, CliError> {
     text("stdin", io::stdin().lock(), BYTES_MAX)
 }
 

@@ -9,6 +9,7 @@ mod bug;
 mod changes;
 mod chronicle;
 mod commands;
+mod council;
 mod embedded;
 mod environment;
 mod episode_json;
@@ -30,9 +31,12 @@ mod settings;
 mod signals;
 #[cfg(test)]
 mod stories_tests;
+mod svg;
+mod table;
 mod tree;
 mod typed;
 mod usage;
+mod whole_file;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -93,7 +97,8 @@ fn run(arguments: &[OsString]) -> Result<Exit, CliError> {
     };
     let folder = std::env::current_dir().map_err(CliError::Setup)?;
     let variables = Variables::read(environment::look_up)?;
-    let settings = Settings::read(typed.flags, &variables, &folder)?;
+    let charter = typed.command.usual_charter();
+    let settings = Settings::read(typed.flags, &variables, &folder, charter)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()

@@ -85,6 +85,39 @@ pub(crate) fn clip_front(text: &str, max: usize) -> String {
     }
 }
 
+/// `text` broken between words into lines of at most `max` columns; a word that is wider is broken too. White space
+/// of any kind is one space.
+pub(crate) fn wrap(text: &str, max: usize) -> Vec<String> {
+    let max = max.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        let gap = usize::from(!line.is_empty());
+        if columns(&line) + gap + columns(word) <= max {
+            line.push_str(if gap == 0 { "" } else { " " });
+            line.push_str(word);
+            continue;
+        }
+        if gap > 0 {
+            lines.push(std::mem::take(&mut line));
+        }
+        for c in word.chars() {
+            line.push(c);
+            // Measured as a whole, as in `clip`.
+            if columns(&line) > max {
+                line.pop();
+                if !line.is_empty() {
+                    lines.push(std::mem::replace(&mut line, c.to_string()));
+                }
+            }
+        }
+    }
+    if !line.is_empty() {
+        lines.push(line);
+    }
+    lines
+}
+
 /// `text` with spaces up to `width` columns.
 pub(crate) fn pad(text: &str, width: usize) -> String {
     let gap = width.saturating_sub(columns(text));

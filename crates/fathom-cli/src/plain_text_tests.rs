@@ -62,3 +62,24 @@ fn padding_counts_columns() {
     assert_eq!(pad_front("日本", 6), "  日本");
     assert_eq!(pad("long", 2), "long");
 }
+
+#[test]
+fn wrapping_breaks_between_words_and_counts_columns() {
+    for (text, max, expected) in [
+        ("", 5, vec![]),
+        (" \n ", 5, vec![]),
+        ("one two\tthree", 7, vec!["one two", "three"]),
+        ("a abcdefgh b", 3, vec!["a", "abc", "def", "gh", "b"]),
+        ("日本語日本", 5, vec!["日本", "語日", "本"]),
+        ("x 日本", 4, vec!["x", "日本"]),
+        // What is wider than all there is cannot be shown.
+        ("日", 1, vec![]),
+        (
+            "e\u{301}e\u{301}e\u{301}",
+            2,
+            vec!["e\u{301}e\u{301}", "e\u{301}"],
+        ),
+    ] {
+        assert_eq!(wrap(text, max), expected, "{text:?} in {max}");
+    }
+}

@@ -9,6 +9,7 @@ use fathom_host::story::Story;
 
 use crate::budget;
 use crate::changes::Changes;
+use crate::council::{self, Detail};
 use crate::embedded;
 use crate::line::{Line, Tone};
 use crate::model_choice::shown;
@@ -94,7 +95,7 @@ impl Progress {
     }
 
     /// Puts the last picture in place of the moving one.
-    pub(crate) fn finish(&mut self, runs: &[Shown<'_>], now: Timestamp) {
+    pub(crate) fn finish(&mut self, runs: &[Shown<'_>], now: Timestamp, detail: Detail) {
         match self {
             Self::Silent => {}
             Self::Plain(_) => self.update(runs, now),
@@ -102,7 +103,7 @@ impl Progress {
         }
         if !matches!(self, Self::Silent) {
             for run in runs {
-                output::say(&still(run, size().0));
+                output::say(&still(run, size().0, detail));
             }
         }
     }
@@ -147,14 +148,9 @@ fn frame(runs: &[Shown<'_>], width: usize, height: usize, moment: Moment) -> Vec
 }
 
 /// The last picture of a run.
-fn still(shown_run: &Shown<'_>, width: usize) -> Vec<Line> {
+fn still(shown_run: &Shown<'_>, width: usize, detail: Detail) -> Vec<Line> {
     let width = width.max(COLUMNS_MIN);
-    let view = View {
-        columns: width,
-        episodes_max: EPISODES_SHOWN_MAX,
-        moment: Moment::Rest,
-    };
-    let mut lines = tree::lines(shown_run.story, &view);
+    let mut lines = picture(shown_run.story, width, EPISODES_SHOWN_MAX, detail);
     lines.push(Line::new());
     lines.extend(asked_of_people(shown_run.story, width));
     if let Some(used) = budget::of(shown_run.story, Moment::Rest) {
@@ -171,6 +167,21 @@ fn still(shown_run: &Shown<'_>, width: usize) -> Vec<Line> {
             .clipped(width),
     );
     lines
+}
+
+/// A run at rest: what a council decided, or the episodes of any other run and of a council still at it.
+pub(crate) fn picture(
+    story: &Story,
+    width: usize,
+    episodes_max: usize,
+    detail: Detail,
+) -> Vec<Line> {
+    let view = View {
+        columns: width,
+        episodes_max,
+        moment: Moment::Rest,
+    };
+    council::lines(story, width, detail).unwrap_or_else(|| tree::lines(story, &view))
 }
 
 /// What the run's tickets ask of a person.

@@ -55,7 +55,11 @@ fn a_frame_is_never_higher_than_the_terminal() {
 
 #[test]
 fn x01_the_last_picture_names_budget_record_and_model() {
-    insta::assert_snapshot!(text(&still(&shown_run(&finished().story), 80)));
+    insta::assert_snapshot!(text(&still(
+        &shown_run(&finished().story),
+        80,
+        Detail::Short
+    )));
 }
 
 #[test]
@@ -65,5 +69,5 @@ fn e07_the_last_picture_says_what_is_asked_of_a_person() {
         900,
         result(Status::NeedsReview, StopReason::ReviewFailed, None, 10),
     );
-    insta::assert_snapshot!(text(&still(&shown_run(&teller.story), 60)));
+    insta::assert_snapshot!(text(&still(&shown_run(&teller.story), 60, Detail::Short)));
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::budget;
+use crate::council::{self, CouncilJson};
 use crate::figures;
 use crate::tree::Moment;
 
@@ -34,6 +35,9 @@ pub(crate) struct ResultJson {
     elapsed_ms: u64,
     warnings: Vec<String>,
     model: String,
+    /// Keys of a council's result, which no other program has.
+    #[serde(flatten)]
+    council: Option<CouncilJson>,
 }
 
 /// What a run might use and used.
@@ -111,6 +115,11 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
         elapsed_ms: story.elapsed().0,
         warnings,
         model: root.model().to_owned(),
+        council: council::is_council(story).then(|| {
+            council::report(story)
+                .map(CouncilJson::from)
+                .unwrap_or_default()
+        }),
     })
 }
 

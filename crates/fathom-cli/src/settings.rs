@@ -8,7 +8,7 @@ use fathom_core::amounts::Budget;
 use fathom_core::contract::{Contract, RecursionPolicy, cap};
 use fathom_core::programs::direct;
 use fathom_host::HostError;
-use fathom_host::charter::{self, Charter};
+use fathom_host::charter::Charter;
 use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config};
 use fathom_host::local::Embedded;
 use fathom_models::count_o200k;
@@ -60,6 +60,8 @@ pub(crate) struct Settings {
     pub(crate) others: Others,
     pub(crate) budget: Budget,
     pub(crate) recursion: RecursionPolicy,
+    /// The depth that was asked for, in the program's own counting, and by what.
+    depth: Option<(&'static str, u64)>,
     pub(crate) concurrency: u32,
     pub(crate) direct: direct::Params,
     pub(crate) model: ModelChoice,
@@ -85,6 +87,12 @@ impl Settings {
         Ok(charter.map_err(HostError::from)?)
     }
 
+    /// The depth that was asked for, where it was, if that is no more than `cap`.
+    pub(crate) fn depth_of(&self, cap: u8) -> Result<Option<u8>, CliError> {
+        let depth = self.depth.map(|(what, value)| capped(what, value, cap));
+        depth.transpose()
+    }
+
     /// What a run of these settings may do.
     pub(crate) fn contract(&self) -> Contract {
         Contract {
@@ -93,13 +101,19 @@ impl Settings {
         }
     }
 
-    /// Reads the configuration file and puts everything together. Paths are taken from `folder`.
+    /// Reads the configuration file and puts everything together. Paths are taken from `folder`; `charter` is the one for
+    /// which none is named.
     pub(crate) fn read(
         flags: Flags,
         variables: &Variables,
         folder: &Path,
+        charter: &'static str,
     ) -> Result<Self, CliError> {
-        let sources = Sources { flags, variables };
+        let sources = Sources {
+            flags,
+            variables,
+            usual_charter: charter,
+        };
         let home = sources.home(folder);
         let (config, config_file) = sources.config(folder, home.as_deref())?;
         sources.settle(folder, home, config, config_file)
@@ -119,6 +133,7 @@ pub(crate) fn wants_json(
 struct Sources<'a> {
     flags: Flags,
     variables: &'a Variables,
+    usual_charter: &'static str,
 }
 
 impl Sources<'_> {
@@ -213,6 +228,7 @@ impl Sources<'_> {
                     .clone()
                     .or_else(|| charter.as_ref()?.recursion.clone()),
             )?,
+            depth: self.number("--max-depth", "FATHOM_MAX_DEPTH", self.flags.max_depth)?,
             concurrency: self.concurrency(config.concurrency)?,
             direct: config
                 .direct
@@ -236,7 +252,7 @@ impl Sources<'_> {
                 folder: beside.to_owned(),
             },
             (typed, _) => Said {
-                value: typed.unwrap_or(charter::DEFAULT).to_owned(),
+                value: typed.unwrap_or(self.usual_charter).to_owned(),
                 folder: folder.to_owned(),
             },
         }

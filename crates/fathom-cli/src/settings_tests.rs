@@ -46,7 +46,8 @@ impl Place {
             found.map(|(_, value)| OsString::from(value))
         };
         let variables = Variables::read(look_up)?;
-        Settings::read(typed.flags, &variables, self.folder.path())
+        let charter = fathom_host::charter::DEFAULT;
+        Settings::read(typed.flags, &variables, self.folder.path(), charter)
     }
 
     fn error(&self, arguments: &str) -> String {

@@ -3,7 +3,9 @@
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::command::{Awaited, Command};
 use fathom_core::contract::{Contract, Role};
-use fathom_core::event::{CallOutcome, Departure, Event, EventKind, Origin, Record, Started};
+use fathom_core::event::{
+    CallOutcome, Departure, Event, EventKind, Origin, ProgramSpec, Record, Started,
+};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
 use fathom_core::model::{
@@ -68,6 +70,16 @@ impl Teller {
     }
 
     pub(crate) fn start(&mut self, episode: &str, goal: &str, origin: Origin) {
+        self.start_program(episode, goal, origin, direct::Params::default().spec());
+    }
+
+    pub(crate) fn start_program(
+        &mut self,
+        episode: &str,
+        goal: &str,
+        origin: Origin,
+        program: ProgramSpec,
+    ) {
         let depth = u8::try_from(id(episode).depth()).unwrap();
         let models = Models::new(
             ModelSpec::named("openai/qwen3-32b"),
@@ -76,7 +88,7 @@ impl Teller {
         let started = Started {
             goal: goal.into(),
             role: Role::Orchestrator,
-            program: direct::Params::default().spec(),
+            program,
             contract: Contract::default(),
             budget: budget(),
             depth,
@@ -99,6 +111,10 @@ impl Teller {
 
     /// Spawns a child of `kind` below the episode that its id names.
     pub(crate) fn spawn(&mut self, episode: &str, kind: &str) {
+        self.spawn_program(episode, kind, direct::Params::default().spec());
+    }
+
+    pub(crate) fn spawn_program(&mut self, episode: &str, kind: &str, program: ProgramSpec) {
         let origin = Origin::Spawned {
             child_type: kind.to_owned(),
             class: Class::Critique,
@@ -107,7 +123,7 @@ impl Teller {
             fetch: Text::default(),
             return_format: Text::default(),
         };
-        self.start(episode, "judge the answer", origin);
+        self.start_program(episode, "judge the answer", origin, program);
         let Some((_, record)) = self.records.last() else {
             return;
         };
@@ -143,6 +159,7 @@ impl Teller {
                 ask,
                 measured,
                 weights: vec![],
+                recalled: None,
                 round: 0,
             },
             vec![call],
@@ -160,6 +177,7 @@ impl Teller {
                 temperature_milli: None,
                 schema: None,
                 pattern: None,
+                seed: None,
                 delivery: fathom_core::model::Delivery::Streamed,
                 timeout: Millis(60_000),
             },
@@ -209,6 +227,7 @@ impl Teller {
             },
             latency: Millis(at.saturating_sub(120)),
             timing: None,
+            recalled: None,
         };
         let kind = EventKind::ModelReplied {
             ask: AskId(ask),
@@ -311,6 +330,7 @@ pub(crate) fn result(
         stop_reason: stop,
         summary: Summary::new(["asked".into(), "answered".into(), "1 call".into()], []),
         answer: answer.map(Text::from),
+        report: None,
         artifacts_created: vec![],
         decisions: vec![],
         verification_needed: false,

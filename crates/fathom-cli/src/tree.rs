@@ -9,6 +9,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_host::story::{Chapter, State, Story};
 
+use crate::council;
 use crate::figures;
 use crate::line::{Line, Tone};
 use crate::plain_text::{clip, clip_front, columns, one_line, pad, pad_front};
@@ -20,7 +21,7 @@ pub(crate) const COLUMNS_MIN: usize = 40;
 pub(crate) const EPISODES_SHOWN_MAX: usize = 20;
 
 /// Below this many columns the figures are written tightly.
-const ROOMY_COLUMNS: usize = 60;
+pub(crate) const ROOMY_COLUMNS: usize = 60;
 
 const LABEL_COLUMNS_MAX: usize = 28;
 
@@ -127,13 +128,20 @@ fn rows(story: &Story, chosen: &BTreeSet<&EpisodeId>, moment: Moment) -> Vec<Row
         .filter_map(|id| Some((*id, story.chapters.get(*id)?)))
         .map(|(id, chapter)| Row {
             branches: branches(id, &is_last),
-            label: one_line(chapter.label()),
+            label: label(chapter),
             state: state(chapter, moment),
             words: words(id, chapter),
             tokens: chapter.spent.tokens,
             elapsed: elapsed(chapter, moment),
         })
         .collect()
+}
+
+/// A seat of a council has its own name, every other episode that of its kind.
+fn label(chapter: &Chapter) -> String {
+    let seat = council::path(chapter);
+    let seat = seat.as_deref().and_then(|path| path.rsplit('/').next());
+    seat.map_or_else(|| one_line(chapter.label()), str::to_owned)
 }
 
 fn branches(id: &EpisodeId, is_last: &impl Fn(&EpisodeId) -> bool) -> String {
@@ -198,6 +206,10 @@ pub(crate) fn retry(at: Timestamp, attempt: u16, kind: &str, moment: Moment) -> 
 }
 
 fn finished(chapter: &Chapter, status: Status) -> Said {
+    if let Some(seat) = council::seat_report(chapter) {
+        let (tone, text) = council::said(&seat);
+        return Said { tone, text };
+    }
     let why = || {
         let result = chapter.result.as_ref();
         result.map_or_else(String::new, |result| format!(": {}", result.stop_reason))
@@ -218,6 +230,9 @@ fn words(id: &EpisodeId, chapter: &Chapter) -> String {
     match (&chapter.state, &chapter.result) {
         (State::Calling { .. } | State::Working, _) => one_line(&chapter.last_words),
         (State::Finished(_), Some(result)) if !id.is_root() => {
+            if let Some(seat) = council::seat_report(chapter) {
+                return council::words(&seat);
+            }
             let answer = result.answer.as_ref().map(Text::as_str);
             one_line(answer.unwrap_or_default())
         }
@@ -233,13 +248,24 @@ fn elapsed(chapter: &Chapter, moment: Moment) -> Millis {
     until.since(chapter.began)
 }
 
+/// What an episode took, at the right of its line.
+pub(crate) fn figures(tokens: u64, elapsed: Millis, width: usize) -> String {
+    let tokens = figures::count(tokens);
+    let elapsed = figures::span(elapsed);
+    if width < ROOMY_COLUMNS {
+        format!("{} {}", pad_front(&tokens, 4), pad_front(&elapsed, 5))
+    } else {
+        format!("{} tok {}", pad_front(&tokens, 4), pad_front(&elapsed, 8))
+    }
+}
+
 impl Row {
     fn left(&self) -> String {
         format!("{}{}", self.branches, self.label)
     }
 
     fn line(&self, left: usize, width: usize) -> Line {
-        let right = self.figures(width);
+        let right = figures(self.tokens, self.elapsed, width);
         let middle = width.saturating_sub(left + columns(&right) + 4);
         let label = left.saturating_sub(columns(&self.branches));
         let state = clip(&self.state.text, middle);
@@ -253,16 +279,6 @@ impl Row {
             .with(Tone::Faint, words)
             .with(Tone::Plain, " ".repeat(gap + 2))
             .with(Tone::Faint, right)
-    }
-
-    fn figures(&self, width: usize) -> String {
-        let tokens = figures::count(self.tokens);
-        let elapsed = figures::span(self.elapsed);
-        if width < ROOMY_COLUMNS {
-            format!("{} {}", pad_front(&tokens, 4), pad_front(&elapsed, 5))
-        } else {
-            format!("{} tok {}", pad_front(&tokens, 4), pad_front(&elapsed, 8))
-        }
     }
 
     /// The words in what room is left beside the state; less than a few columns are not worth it.

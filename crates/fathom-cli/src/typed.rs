@@ -41,7 +41,7 @@ pub(crate) struct Flags {
         help = "Data folder (journal, keys, charters) [default: $XDG_DATA_HOME/fathom]"
     )]
     pub(crate) home: Option<PathBuf>,
-    /// A built-in charter, one of the home, or a folder [default: default]
+    /// A built-in charter, one of the home, or a folder [default: default; `council` for a council]
     #[arg(long, global = true, value_name = "NAME|DIR")]
     pub(crate) charter: Option<String>,
     /// local/… (weights or a GGUF file), openai/…, anthropic/…, ollama/… or script/FILE [default: local/default]
@@ -92,6 +92,8 @@ pub(crate) struct Flags {
 pub(crate) enum Command {
     /// Get one answer
     Ask(Ask),
+    /// Have a council of chiefs and sub-chiefs decide a yes-or-no question
+    Council(Council),
     /// List the runs, newest first
     Runs {
         /// How many
@@ -135,6 +137,9 @@ pub(crate) enum Command {
         /// How many days
         #[arg(long, value_name = "N", default_value_t = 30)]
         days: u32,
+        /// Also draw the councils into this file
+        #[arg(long, value_name = "FILE")]
+        svg: Option<PathBuf>,
     },
     /// Models: what is configured, prices, and weights for the embedded model
     #[command(subcommand)]
@@ -152,6 +157,16 @@ pub(crate) enum Command {
         #[arg(long)]
         yes: bool,
     },
+}
+
+impl Command {
+    /// The charter of a run for which none is named.
+    pub(crate) const fn usual_charter(&self) -> &'static str {
+        match self {
+            Self::Council(_) => crate::commands::council::CHARTER,
+            _ => fathom_host::charter::DEFAULT,
+        }
+    }
 }
 
 #[derive(Args, Debug)]
@@ -174,6 +189,22 @@ pub(crate) struct Ask {
     /// Take the reply in one piece
     #[arg(long)]
     pub(crate) no_stream: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Council {
+    /// What to decide; `-` or nothing reads it from stdin
+    #[arg(value_name = "QUESTION")]
+    pub(crate) question: Option<String>,
+    /// Files or folders from which each seat gets the passages that concern it; `-` is stdin
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) context: Vec<PathBuf>,
+    /// Have every chief that asks its sub-chiefs vote by itself too, for comparison
+    #[arg(long)]
+    pub(crate) compare: bool,
+    /// Ask the model even where an earlier answer could be used again
+    #[arg(long)]
+    pub(crate) no_reuse: bool,
 }
 
 #[derive(Args, Debug)]
@@ -209,6 +240,8 @@ pub(crate) enum CharterCommand {
         #[arg(value_name = "NAME|DIR")]
         which: Option<String>,
     },
+    /// Learn from past councils when sub-chiefs are worth asking, and print how well it does
+    Learn(Learn),
     /// Write a charter to begin with, with comments that explain it
     New {
         /// Its name, which is the name of its folder too
@@ -218,4 +251,20 @@ pub(crate) enum CharterCommand {
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Learn {
+    /// The charter that is to go by it: a folder, or the name of one in the home [default: the run's]
+    #[arg(value_name = "NAME|DIR")]
+    pub(crate) which: Option<String>,
+    /// How many days of councils to learn from
+    #[arg(long, value_name = "N", default_value_t = 365)]
+    pub(crate) days: u32,
+    /// Where to write what was learned [default: `learned.toml` in the charter's folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// Train and print, but write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use fathom_core::programs::council::{Confidence, Seat};
 use fathom_host::HostError;
-use fathom_host::charter::{self, Charter, Checked, CouncilRole, Finding, Mtu, Version};
+use fathom_host::charter::{self, Charter, Checked, Council, CouncilRole, Finding, Mtu, Version};
 use fathom_models::count_o200k;
 use serde::Serialize;
 
@@ -27,6 +28,7 @@ pub(crate) fn carry_out(command: CharterCommand, settings: &Settings) -> Result<
     match command {
         CharterCommand::Check { which } => check(which.as_deref(), &folder, settings),
         CharterCommand::Show { which } => show(which.as_deref(), &folder, settings),
+        CharterCommand::Learn(asked) => super::learn::learn(&asked, &folder, settings.clone()),
         CharterCommand::New { name, dir } => new(&name, dir.as_deref(), &folder, settings),
     }
 }
@@ -64,6 +66,7 @@ struct SummaryJson<'a> {
     instructions: Vec<&'a str>,
     agents: Vec<&'a str>,
     prompts: Vec<&'a str>,
+    chiefs: Vec<&'a str>,
 }
 
 impl<'a> SummaryJson<'a> {
@@ -80,8 +83,15 @@ impl<'a> SummaryJson<'a> {
             instructions: ids(&charter.instructions),
             agents: ids(&charter.agents),
             prompts: ids(&charter.prompts),
+            chiefs: chiefs(charter).iter().map(|seat| &*seat.id).collect(),
         }
     }
+}
+
+/// The chiefs of the charter's council, if it has one.
+fn chiefs(charter: &Charter) -> &[Seat] {
+    let council = charter.council.as_ref();
+    council.map_or(&[], |council| &council.chiefs)
 }
 
 fn check(which: Option<&str>, folder: &Path, settings: &Settings) -> Result<Exit, CliError> {
@@ -128,11 +138,15 @@ fn verdict(said: &str, found: &Checked) -> Line {
             .with(Tone::Plain, format!(" in the charter `{}`", safe(said)));
     };
     let instructions = charter.instructions.len() as u64;
-    let parts = [
+    let mut parts = vec![
         many(instructions, "instruction", "instructions"),
         many(charter.agents.len() as u64, "agent", "agents"),
         many(charter.prompts.len() as u64, "prompt", "prompts"),
     ];
+    let chiefs = chiefs(charter).len() as u64;
+    if chiefs > 0 {
+        parts.push(many(chiefs, "chief", "chiefs"));
+    }
     let name = format!("{} {}", charter.name, charter.version);
     Line::new()
         .with(Tone::Good, "ok")
@@ -240,6 +254,12 @@ fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
     if !charter.prompts.is_empty() {
         lines.push(heading("prompts"));
         lines.extend(branches(prompts(charter, tokens)));
+    }
+    if let Some(council) = &charter.council {
+        lines.push(heading("council"));
+        lines.extend(branches(rules(council)));
+        lines.push(heading("seats"));
+        lines.extend(seats(&council.chiefs, ""));
     }
     lines.extend(
         charter
@@ -362,6 +382,54 @@ fn prompts(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Row> {
         (id.clone(), said)
     });
     rows.collect()
+}
+
+/// How votes are taken, profile by profile.
+fn rules(council: &Council) -> Vec<Row> {
+    let profiles = [("remote", &council.remote), ("local", &council.local)];
+    let rows = profiles.map(|(name, rules)| {
+        let confidence = match rules.confidence {
+            Confidence::Stated => "stated confidence".to_owned(),
+            Confidence::Measured { samples, .. } => format!("{samples} votes a seat"),
+        };
+        let said = format!(
+            "depth {}, {}, {confidence}, {} tokens of passages",
+            rules.depth_max,
+            many(rules.sub_chiefs_max.into(), "sub-chief", "sub-chiefs"),
+            rules.passage_tokens_max,
+        );
+        (name.to_owned(), said)
+    });
+    rows.into()
+}
+
+/// Seats as a tree, each with the number of its words.
+fn seats(seats: &[Seat], indent: &str) -> Vec<Line> {
+    let width = seats.iter().map(|seat| seat.id.len()).max();
+    let width = width.unwrap_or_default();
+    let last = seats.len().saturating_sub(1);
+    let mut lines = Vec::new();
+    for (at, seat) in seats.iter().enumerate() {
+        let (branch, below) = if at == last {
+            ("└─ ", "   ")
+        } else {
+            ("├─ ", "│  ")
+        };
+        let words = match seat.lexicon.len() as u64 {
+            0 => String::new(),
+            words => {
+                let gap = pad("", width.saturating_sub(seat.id.len()));
+                format!("{gap}   {}", many(words, "word", "words"))
+            }
+        };
+        let line = Line::new()
+            .with(Tone::Faint, format!("{indent}{branch}"))
+            .with(Tone::Strong, seat.id.clone())
+            .with(Tone::Plain, words);
+        lines.push(line);
+        lines.extend(self::seats(&seat.sub_chiefs, &format!("{indent}{below}")));
+    }
+    lines
 }
 
 fn new(

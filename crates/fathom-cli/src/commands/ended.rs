@@ -5,6 +5,7 @@ use fathom_core::step::Wait;
 use fathom_host::RunEnd;
 
 use crate::app::App;
+use crate::council;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::follow::Followed;
@@ -63,6 +64,10 @@ fn print_answer(app: &App, followed: &Followed) -> Result<(), CliError> {
         return Ok(());
     };
     if app.settings.loudness != Loudness::Quiet && output::both_are_terminals() {
+        if council::report(&followed.story).is_some() {
+            // The picture that was just drawn holds the answer.
+            return Ok(());
+        }
         output::say(&[Line::new()]);
     }
     output::print_answer(&answer)

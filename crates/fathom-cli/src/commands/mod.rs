@@ -3,9 +3,12 @@
 mod ask;
 mod cancel;
 mod charter;
+pub(crate) mod council;
 mod doctor;
 mod ended;
 mod fork;
+mod launch;
+mod learn;
 mod models;
 mod pull;
 mod replay;
@@ -27,6 +30,7 @@ use crate::typed::{Command, ModelsCommand};
 pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Exit, CliError> {
     match command {
         Command::Ask(asked) => ask::ask(asked, settings).await,
+        Command::Council(asked) => council::council(asked, settings).await,
         Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
         Command::Show { run, at } => show::show(&App::open(settings)?, &run.run, at.as_ref()),
         Command::Replay(run) => replay::replay(&App::open(settings)?, &run.run),
@@ -34,7 +38,7 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Resume { run } => resume::resume(&App::open(settings)?, run.as_deref()).await,
         Command::Cancel(run) => cancel::cancel(&App::open(settings)?, &run.run).await,
         Command::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
-        Command::Stats { days } => stats::stats(&App::open(settings)?, days),
+        Command::Stats { days, svg } => stats::stats(&App::open(settings)?, days, svg.as_deref()),
         Command::Models(ModelsCommand::List) => models::list(&settings),
         Command::Charter(command) => charter::carry_out(command, &settings),
         Command::Models(ModelsCommand::Pull { names }) => pull::pull(&names, &settings).await,

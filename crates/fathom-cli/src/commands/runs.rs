@@ -14,8 +14,9 @@ use crate::figures;
 use crate::line::{Line, Tone};
 use crate::model_choice::shown;
 use crate::output;
-use crate::plain_text::{clip, columns, one_line, pad, pad_front};
+use crate::plain_text::{clip, one_line};
 use crate::settings::{Form, Loudness};
+use crate::table::{self, Column, GAP, Side};
 
 #[derive(Serialize)]
 struct RunsJson {
@@ -117,20 +118,6 @@ impl From<Listed> for RunJson {
     }
 }
 
-/// A column of the table.
-struct Column {
-    head: &'static str,
-    side: Side,
-    cells: Vec<String>,
-}
-
-/// Where a column's text stands.
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Right,
-}
-
 /// Which columns go first when the question has too little room.
 const DROPPED: [&str; 6] = ["program", "model", "calls", "cost", "tokens", "age"];
 
@@ -139,13 +126,9 @@ const MODEL_COLUMNS_MAX: usize = 28;
 /// Columns that the question should have, else other columns go.
 const QUESTION_COLUMNS_MIN: usize = 20;
 
-const GAP: &str = "  ";
-
 fn table(now: Timestamp, listed: &[Listed], width: usize) -> Vec<Line> {
-    let column = |head, side, cell: &dyn Fn(&Listed) -> String| Column {
-        head,
-        side,
-        cells: listed.iter().map(cell).collect(),
+    let column = |head: &str, side, cell: &dyn Fn(&Listed) -> String| {
+        Column::new(head, side, listed.iter().map(cell).collect())
     };
     let mut table = vec![
         column("run", Side::Left, &|listed| listed.short.clone()),
@@ -165,27 +148,22 @@ fn table(now: Timestamp, listed: &[Listed], width: usize) -> Vec<Line> {
             figures::count(listed.info.model_calls)
         }),
     ];
-    for dropped in DROPPED {
-        let taken: usize = table.iter().map(|column| column.width() + GAP.len()).sum();
-        if taken + QUESTION_COLUMNS_MIN <= width {
-            break;
-        }
-        table.retain(|column| column.head != dropped);
-    }
+    let left = width.saturating_sub(QUESTION_COLUMNS_MIN);
+    table::fit(&mut table, &DROPPED, left);
     rows(&table, listed, width)
 }
 
 fn rows(table: &[Column], listed: &[Listed], width: usize) -> Vec<Line> {
     let mut head = Line::new();
     for column in table {
-        head.push(Tone::Faint, column.padded(column.head));
+        head.push(Tone::Faint, column.padded(&column.head));
         head.push(Tone::Plain, GAP);
     }
     let mut lines = vec![head.with(Tone::Faint, "question").clipped(width)];
     for (row, listed) in listed.iter().enumerate() {
         let mut line = Line::new();
         for column in table {
-            let tone = match (column.head, listed.status.as_str()) {
+            let tone = match (column.head.as_str(), listed.status.as_str()) {
                 ("status", "failed") => Tone::Bad,
                 ("status", status) if !matches!(status, "ok" | "running") => Tone::Odd,
                 _ => Tone::Plain,
@@ -201,20 +179,6 @@ fn rows(table: &[Column], listed: &[Listed], width: usize) -> Vec<Line> {
         lines.push(line.with(Tone::Plain, question).clipped(width));
     }
     lines
-}
-
-impl Column {
-    fn width(&self) -> usize {
-        let cells = self.cells.iter().map(|cell| columns(cell));
-        cells.max().unwrap_or(0).max(self.head.len())
-    }
-
-    fn padded(&self, cell: &str) -> String {
-        match self.side {
-            Side::Left => pad(cell, self.width()),
-            Side::Right => pad_front(cell, self.width()),
-        }
-    }
 }
 
 #[cfg(test)]

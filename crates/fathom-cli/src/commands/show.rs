@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::app::App;
 use crate::budget;
 use crate::chronicle;
+use crate::council::{self, Detail};
 use crate::episode_json::{self, EpisodeJson, Ownership, RecordJson, run_status};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -17,10 +18,10 @@ use crate::line::{Line, Tone};
 use crate::model_choice::shown;
 use crate::output;
 use crate::plain_text::safe;
-use crate::progress::asked_of_people;
+use crate::progress::{asked_of_people, picture};
 use crate::result_json::{self, ResultJson};
 use crate::settings::{Form, Loudness};
-use crate::tree::{self, COLUMNS_MIN, Moment, View};
+use crate::tree::{COLUMNS_MIN, Moment};
 
 #[derive(Serialize)]
 struct ShowJson {
@@ -54,7 +55,9 @@ pub(crate) fn show(app: &App, name: &str, at: Option<&Place>) -> Result<Exit, Cl
             let width = output::stdout_columns().max(COLUMNS_MIN);
             output::print(&lines(app, &looked, width, is_verbose))?;
             let result = looked.story.root().and_then(|root| root.result.as_ref());
-            if let Some(answer) = result.and_then(result_json::answer) {
+            // A council's picture holds its answer.
+            let answer = result.filter(|_| council::report(&looked.story).is_none());
+            if let Some(answer) = answer.and_then(result_json::answer) {
                 output::print(&[Line::new()])?;
                 output::print_answer(&answer)?;
             }
@@ -134,14 +137,8 @@ fn lines(app: &App, looked: &Looked, width: usize, is_verbose: bool) -> Vec<Line
         lines.extend(records.map(|(id, record)| chronicle::line(id, record, began, width)));
         lines.push(Line::new());
     }
-    lines.extend(tree::lines(
-        story,
-        &View {
-            columns: width,
-            episodes_max: usize::MAX,
-            moment: Moment::Rest,
-        },
-    ));
+    let detail = Detail::from(app.settings.loudness);
+    lines.extend(picture(story, width, usize::MAX, detail));
     lines.push(Line::new());
     lines.extend(asked_of_people(story, width));
     if let Some(used) = budget::of(story, Moment::Rest) {

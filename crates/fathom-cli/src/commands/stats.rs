@@ -1,8 +1,16 @@
-//! `fathom stats`: figures over the runs of the last days.
+//! `fathom stats`: figures over the runs of the last days, and over the councils among them.
+
+mod bars;
+mod chart;
+mod councils;
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
 
 use fathom_core::unit::{Millis, Nanodollars};
+use fathom_host::council_figures::{Councils, PastCouncil};
 use fathom_host::story::Story;
 use fathom_store::RunQuery;
 use serde::Serialize;
@@ -14,9 +22,14 @@ use crate::exit::Exit;
 use crate::figures::{self, many};
 use crate::line::{Line, Tone};
 use crate::output;
-use crate::settings::Form;
+use crate::plain_text::safe;
+use crate::settings::{Form, Loudness};
+use crate::whole_file::{self, There};
 
-const DAY_MS: u64 = 86_400_000;
+pub(super) const DAY_MS: u64 = 86_400_000;
+
+/// Bytes at the beginning of a file that tell whether it is an SVG.
+const SVG_HEAD_BYTES: u64 = 1024;
 
 /// What the runs add up to.
 #[derive(Debug, Default)]
@@ -32,10 +45,12 @@ struct Figures {
     tokens: u64,
     money: Nanodollars,
     latencies: Vec<Millis>,
+    /// The newest first.
+    councils: Vec<PastCouncil>,
 }
 
 #[derive(Serialize)]
-struct StatsJson {
+struct StatsJson<'a> {
     days: u32,
     runs: u64,
     by_status: BTreeMap<String, u64>,
@@ -48,6 +63,11 @@ struct StatsJson {
     tokens: u64,
     cost: f64,
     latency_ms: LatencyJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    councils: Option<&'a Councils>,
+    /// The file that the chart went to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    svg: Option<&'a Path>,
 }
 
 /// None when no call was answered.
@@ -57,13 +77,62 @@ struct LatencyJson {
     p95: Option<Millis>,
 }
 
-pub(crate) fn stats(app: &App, days: u32) -> Result<Exit, CliError> {
+pub(crate) fn stats(app: &App, days: u32, svg: Option<&Path>) -> Result<Exit, CliError> {
     let figures = gather(app, days)?;
+    let councils = Councils::of(&figures.councils);
+    if let Some(file) = svg {
+        let councils = councils.as_ref().ok_or(CliError::NothingToDraw { days })?;
+        save(file, &chart::draw(councils, days))?;
+    }
     match app.settings.form {
-        Form::Json => output::print_json(&figures.into_json(days))?,
-        Form::Human => output::print(&figures.lines(days))?,
+        Form::Json => output::print_json(&StatsJson {
+            councils: councils.as_ref(),
+            svg,
+            ..figures.json(days)
+        })?,
+        Form::Human => {
+            let mut lines = figures.lines(days);
+            if let Some(councils) = &councils {
+                lines.extend(councils::lines(councils, output::stdout_columns()));
+            }
+            output::print(&lines)?;
+            if let Some(file) = svg
+                && app.settings.loudness != Loudness::Quiet
+            {
+                let place = safe(&file.display().to_string());
+                output::say(&[Line::from(format!("the chart is in {place}"))]);
+            }
+        }
     }
     Ok(Exit::Ok)
+}
+
+/// Writes the chart. An earlier one is replaced, nothing else is.
+fn save(file: &Path, svg: &str) -> Result<(), CliError> {
+    let refused = |why| CliError::NotReplaced {
+        file: file.to_owned(),
+        why,
+    };
+    let unwritable = |source| CliError::Unwritable {
+        file: file.to_owned(),
+        source,
+    };
+    match whole_file::look(file).map_err(unwritable)? {
+        There::Nothing => {}
+        There::File if is_svg(file).map_err(unwritable)? => {}
+        There::File => return Err(refused("it is no SVG")),
+        There::Other => return Err(refused("it is a folder, a link or a device")),
+    }
+    whole_file::write(file, svg.as_bytes()).map_err(unwritable)
+}
+
+/// Whether a file is an SVG, or empty.
+fn is_svg(file: &Path) -> io::Result<bool> {
+    let mut head = Vec::new();
+    File::open(file)?
+        .take(SVG_HEAD_BYTES)
+        .read_to_end(&mut head)?;
+    Ok(head.is_empty() || head.windows(4).any(|bytes| bytes == b"<svg"))
 }
 
 fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
@@ -83,6 +152,7 @@ fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
         // A run that cannot be read counts, without its figures.
         let story = app.runtime.story(info.run).unwrap_or_default();
         figures.add(run_status(info.state, ownership), &story);
+        figures.councils.extend(PastCouncil::of(&story));
     }
     figures.latencies.sort_unstable();
     Ok(figures)
@@ -112,7 +182,7 @@ impl Figures {
         self.latencies.get(rank.checked_sub(1)?).copied()
     }
 
-    fn into_json(self, days: u32) -> StatsJson {
+    fn json<'a>(&self, days: u32) -> StatsJson<'a> {
         StatsJson {
             days,
             latency_ms: LatencyJson {
@@ -120,7 +190,7 @@ impl Figures {
                 p95: self.latency(95),
             },
             runs: self.runs,
-            by_status: self.by_status,
+            by_status: self.by_status.clone(),
             episodes: self.episodes,
             model_calls: self.model_calls,
             retries: self.retries,
@@ -129,6 +199,8 @@ impl Figures {
             resumes: self.resumes,
             tokens: self.tokens,
             cost: figures::dollars(self.money),
+            councils: None,
+            svg: None,
         }
     }
 
@@ -184,6 +256,10 @@ impl Figures {
         ]
     }
 }
+
+#[cfg(test)]
+#[path = "stats/samples_tests.rs"]
+mod samples;
 
 #[cfg(test)]
 #[path = "stats_tests.rs"]

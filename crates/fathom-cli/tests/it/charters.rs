@@ -61,7 +61,7 @@ error[F0606]: there is no key `modle`
   |
 4 | modle = 1
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct
+hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council
 
 error[F0610]: `max_depth` is 9, the hard cap is 4
   --> charter.toml:6:13
@@ -128,6 +128,31 @@ fn g11_show_tells_roles_packet_and_tokens() {
         .exits(0)
         .prints("charter       default 1.0.0   protocol 1.0.0   built in")
         .prints("├─ initial_planning");
+}
+
+#[test]
+fn c02_show_tells_the_seats_of_a_council_as_a_tree() {
+    let session = Session::new();
+    session
+        .run(&["charter", "check", "council"])
+        .exits(0)
+        .prints("ok  council 1.0.0   0 instructions, 0 agents, 0 prompts, 3 chiefs\n");
+    session
+        .run(&["charter", "show", "council"])
+        .exits(0)
+        .prints("├─ remote   depth 1, 4 sub-chiefs, stated confidence, 1200 tokens of passages")
+        .prints("└─ local    depth 1, 4 sub-chiefs, 5 votes a seat, 400 tokens of passages")
+        .prints("seats\n├─ IT\n│  ├─ security         25 words\n│  ├─ infrastructure   23 words")
+        .prints("└─ Ops\n   ├─ cost          24 words")
+        .prints("   └─ people        21 words\n");
+    let checked = session
+        .run(&["charter", "check", "council", "--json"])
+        .json();
+    assert_eq!(checked["charter"]["chiefs"], json!(["IT", "Data", "Ops"]));
+    assert_eq!(checked["warnings"], json!([]));
+    session
+        .run(&["charter", "new", "council"])
+        .fails(2, "F0602");
 }
 
 #[test]

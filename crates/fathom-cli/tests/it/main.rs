@@ -8,6 +8,8 @@
 
 mod asking;
 mod charters;
+mod council;
+mod council_figures;
 mod kill;
 mod looking_back;
 mod mistakes;

@@ -145,7 +145,7 @@ fn c05_the_built_in_council_measures_the_confidence_of_the_embedded_model() {
     assert_eq!(local.reasoning_chars_max, Some(240));
     assert_eq!(
         (local.timeout, local.voter_time),
-        (Millis(240_000), Millis(240_000))
+        (Millis(480_000), Millis(480_000))
     );
     assert_eq!(council.passage_tokens(Profile::Local), 400);
     let remote = council.params(Profile::Remote);

@@ -1,0 +1,367 @@
+//! A council of three chiefs with three sub-chiefs each, journalled, beside the same shape on `LangGraph`.
+//!
+//! The model server is a process of its own, so that its work is nobody's. Not a test: it prints what it saw. `make
+//! bench` runs it, and says with `FATHOM_BENCH_PEERS` which Python has `LangGraph`.
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::disallowed_methods,
+    clippy::cast_precision_loss,
+    reason = "a benchmark reads clocks, starts processes, prints, and stops at the first surprise"
+)]
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::contract::{Contract, RecursionPolicy, StopConditions};
+use fathom_core::model::{Delivery, Message, ModelSpec, Models, Request, Speaker};
+use fathom_core::packet::Frame;
+use fathom_core::programs::council::complexity::{Detector, Domain};
+use fathom_core::programs::council::{CHIEF, Params, Reuse, SUB_CHIEF, Seat, Synthesis};
+use fathom_core::recursion::Class;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars};
+use fathom_host::{NewRun, Options, RunEnd, Runtime};
+use fathom_testkit::server::{Behaviour, ModelServer, Retention, Seen, Setup};
+use serde::Deserialize;
+
+const QUESTION: &str = "Should we move the customer database to the new cluster, considering cost, latency, backup and \
+                        the auth migration, the rollout by the team and the pipeline?";
+
+const SEATS: [(&str, [(&str, &str); 3]); 3] = [
+    (
+        "IT",
+        [
+            ("security", "auth"),
+            ("infrastructure", "cluster"),
+            ("network", "latency"),
+        ],
+    ),
+    (
+        "Data",
+        [
+            ("schema", "database"),
+            ("pipeline", "pipeline"),
+            ("archive", "backup"),
+        ],
+    ),
+    (
+        "Ops",
+        [
+            ("money", "cost"),
+            ("people", "team"),
+            ("release", "rollout"),
+        ],
+    ),
+];
+
+const VOTE: &str =
+    r#"{"reasoning": "It can be undone.", "source": 0, "vote": "APPROVE", "confidence": 80}"#;
+
+/// The word that makes this binary a model server.
+const SERVE: &str = "serve";
+
+const WARM: usize = 5;
+
+/// What was seen of several rounds.
+#[derive(Deserialize)]
+struct Figures {
+    wall_ms: Vec<f64>,
+    /// Processor time of a round.
+    cpu_ms: f64,
+    resident_kib: u64,
+}
+
+impl Figures {
+    fn median(&self) -> f64 {
+        median(self.wall_ms.clone())
+    }
+
+    /// What is left when nothing else on the machine gets in the way.
+    fn least(&self) -> f64 {
+        self.wall_ms.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
+    let mut arguments = std::env::args().skip(1);
+    if arguments.next().as_deref() == Some(SERVE) {
+        let latency = arguments.next().unwrap().parse().unwrap();
+        runtime.block_on(serve(Duration::from_millis(latency)));
+        return;
+    }
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    println!("council of 3 chiefs with 3 sub-chiefs each, journalled\n");
+    for (latency_ms, rounds) in [(50, 40), (0, 200)] {
+        let server = Server::start(latency_ms);
+        let call = runtime.block_on(bare_call(&server.url));
+        row(
+            &format!("one bare call, server at {latency_ms} ms"),
+            &format!("{call:.2} ms"),
+            "",
+        );
+        for synthesis in [Synthesis::Arithmetic, Synthesis::Model] {
+            let home = dir.path().join(format!("{latency_ms}-{synthesis:?}"));
+            let ours = runtime.block_on(fathom(&home, &server.url, synthesis, rounds));
+            show("fathom", &ours, latency_ms, synthesis, call);
+            if let Some(theirs) = langgraph(&home, &server.url, synthesis, rounds) {
+                show("LangGraph", &theirs, latency_ms, synthesis, call);
+            }
+        }
+    }
+}
+
+fn row(what: &str, seen: &str, wanted: &str) {
+    println!("{what:<58} {seen:>24}   {wanted}");
+}
+
+fn show(who: &str, seen: &Figures, latency_ms: u64, synthesis: Synthesis, call: f64) {
+    let (calls, times, most) = match synthesis {
+        Synthesis::Arithmetic => (9.0, 1.0, "≤ 2.2 ×"),
+        Synthesis::Model => (13.0, 3.0, "≤ 3.3 ×, ≤ 165 ms"),
+    };
+    let ours = |wanted: &'static str| if who == "fathom" { wanted } else { "" };
+    let wall = seen.median();
+    let what = format!("{who}, {calls} calls, {synthesis:?}, at {latency_ms} ms");
+    let (seen_wall, wanted) = if latency_ms == 0 {
+        (format!("{wall:.2} ms"), ours("≤ 8 ms"))
+    } else {
+        (format!("{wall:.1} ms, {:.2} ×", wall / call), ours(most))
+    };
+    row(&what, &seen_wall, wanted);
+    row("  at best", &format!("{:.2} ms", seen.least()), "");
+    let over = (wall - times * call) / calls;
+    row("  overhead per call", &format!("{over:.2} ms"), "");
+    row(
+        "  processor time of a decision",
+        &format!("{:.2} ms", seen.cpu_ms),
+        ours("≤ 8 ms"),
+    );
+    let resident = seen.resident_kib as f64 / 1024.0;
+    row(
+        "  resident at most",
+        &format!("{resident:.1} MiB"),
+        ours("≤ 40 MB"),
+    );
+}
+
+/// Serves until it is killed. The first line says where.
+async fn serve(latency: Duration) {
+    let setup = Setup {
+        retention: Retention::Forget,
+        ..Setup::default()
+    };
+    let behave = move |_: &Seen| Behaviour::reply(VOTE).after(latency);
+    let server = ModelServer::with(behave, setup).await.unwrap();
+    println!("{}", server.openai_url());
+    server.serve().await;
+}
+
+/// A model server in a process of its own.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn start(latency_ms: u64) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args([SERVE, &latency_ms.to_string()])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut url = String::new();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        said.read_line(&mut url).unwrap();
+        let url = url.trim().to_owned();
+        Self { child, url }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // One that is gone already is all the better.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn models(url: &str) -> Models {
+    let spec = ModelSpec {
+        base_url: Some(url.to_owned()),
+        ..ModelSpec::named("openai/bench")
+    };
+    Models::new(spec.clone(), spec)
+}
+
+/// The median time of a call without anything around it, in milliseconds.
+async fn bare_call(url: &str) -> f64 {
+    let model = fathom_models::connect(&models(url).main, |_| None::<String>).unwrap();
+    let request = Request {
+        messages: vec![Message::new(Speaker::User, QUESTION)],
+        output_tokens_max: 300,
+        temperature_milli: None,
+        schema: None,
+        pattern: None,
+        seed: None,
+        delivery: Delivery::Whole,
+        timeout: Millis(60_000),
+    };
+    let mut times = Vec::new();
+    for _ in 0..50 {
+        let begin = Instant::now();
+        model.call(&request, &mut |_| {}).await.unwrap();
+        times.push(begin.elapsed().as_secs_f64() * 1000.0);
+    }
+    median(times)
+}
+
+fn council(synthesis: Synthesis) -> Params {
+    let seat = |id: &str, word: &str| Seat {
+        id: id.to_owned(),
+        focus: format!("You look at {word}."),
+        lexicon: vec![word.to_owned()],
+        ..Seat::default()
+    };
+    let chiefs = SEATS.map(|(chief, subs)| Seat {
+        sub_chiefs: subs.map(|(id, word)| seat(id, word)).to_vec(),
+        ..seat(chief, "everything")
+    });
+    let domain = |name: &str, word: &str| Domain {
+        name: name.to_owned(),
+        words: vec![word.to_owned()],
+    };
+    Params {
+        chiefs: chiefs.to_vec(),
+        detector: Detector {
+            factor_openers: vec!["considering".to_owned()],
+            factors: ["cost", "latency", "backup"].map(str::to_owned).to_vec(),
+            domains: vec![domain("security", "auth"), domain("data", "database")],
+            ..Detector::default()
+        },
+        synthesis,
+        // Every round asks the same.
+        reuse: Reuse::Off,
+        ..Params::default()
+    }
+}
+
+fn decision(url: &str, synthesis: Synthesis) -> NewRun {
+    NewRun {
+        goal: Text::from(QUESTION),
+        program: council(synthesis).spec(),
+        contract: Contract {
+            recursion: RecursionPolicy {
+                max_total_episodes: 16,
+                allowed_child_types: vec![CHIEF.to_owned(), SUB_CHIEF.to_owned()],
+                allowed_classes: vec![Class::Work],
+                stop_conditions: StopConditions {
+                    no_delta_children_max: 100,
+                    same_error_max: 100,
+                },
+                ..RecursionPolicy::default()
+            },
+            ..Contract::default()
+        },
+        budget: Budget {
+            amounts: Amounts {
+                tokens: 1_000_000,
+                calls: 1_000,
+                tools: 0,
+                money: Nanodollars(0),
+                episodes: 16,
+            },
+            time: Millis(60_000),
+        },
+        models: models(url),
+        frame: Frame::default(),
+    }
+}
+
+async fn fathom(home: &Path, url: &str, synthesis: Synthesis, rounds: usize) -> Figures {
+    let host = Runtime::open(Options::new(home.to_owned(), |_| None)).unwrap();
+    let calls = match synthesis {
+        Synthesis::Arithmetic => 9,
+        Synthesis::Model => 13,
+    };
+    let mut wall_ms = Vec::new();
+    let mut before = 0.0;
+    for round in 0..WARM + rounds {
+        if round == WARM {
+            before = cpu_ms();
+        }
+        let begin = Instant::now();
+        let handle = host.start(decision(url, synthesis)).unwrap();
+        match handle.end().await {
+            RunEnd::Finished(result) => assert_eq!(result.budget.spent.calls, calls),
+            other => panic!("the council came back as {other:?}"),
+        }
+        if round >= WARM {
+            wall_ms.push(begin.elapsed().as_secs_f64() * 1000.0);
+        }
+    }
+    Figures {
+        cpu_ms: (cpu_ms() - before) / rounds as f64,
+        wall_ms,
+        resident_kib: resident_kib_max(),
+    }
+}
+
+/// The same shape on `LangGraph`; none where it is not installed.
+fn langgraph(home: &Path, url: &str, synthesis: Synthesis, rounds: usize) -> Option<Figures> {
+    let Some(python) = std::env::var_os("FATHOM_BENCH_PEERS").filter(|python| !python.is_empty())
+    else {
+        row("LangGraph", "not installed", "");
+        return None;
+    };
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/benches/peers/langgraph_council.py"
+    );
+    let mut command = Command::new(python);
+    command
+        .args([script, "--url", url, "--question", QUESTION])
+        .args(["--warm", &WARM.to_string(), "--rounds", &rounds.to_string()])
+        .arg("--database")
+        .arg(home.with_extension("sqlite"));
+    if synthesis == Synthesis::Model {
+        command.arg("--synthesis");
+    }
+    let output = command.stderr(Stdio::inherit()).output().unwrap();
+    assert!(output.status.success(), "LangGraph: {}", output.status);
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// Processor time of this process so far, in milliseconds.
+fn cpu_ms() -> f64 {
+    /// Milliseconds of one tick, which is a hundredth of a second on every Linux.
+    const TICK_MS: f64 = 10.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    // The name of the process may hold anything, but it ends with the last bracket.
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let ticks = |at: usize| fields[at].parse::<f64>().unwrap();
+    (ticks(11) + ticks(12)) * TICK_MS
+}
+
+fn resident_kib_max() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let mut lines = status.lines();
+    let line = lines.find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}

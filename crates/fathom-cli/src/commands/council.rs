@@ -1,0 +1,186 @@
+//! `fathom council`: a decision of chiefs and their sub-chiefs.
+
+use std::io;
+use std::path::Path;
+
+use fathom_core::contract::Contract;
+use fathom_core::programs::council::{DEPTH_MAX, Params, Reuse};
+use fathom_core::text::Text;
+use fathom_host::NewRun;
+use fathom_host::charter::Profile;
+use fathom_host::convening::{Context, Convened, Progress};
+
+use super::launch::launch;
+use crate::app::App;
+use crate::embedded;
+use crate::environment;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures::many;
+use crate::inputs;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::painter::{Colour, Painter};
+use crate::settings::{Loudness, Settings};
+use crate::typed::Council;
+
+/// The charter of a council for which none is named.
+pub(crate) const CHARTER: &str = "council";
+
+/// Files that were left out are named up to this many.
+const SKIPPED_SHOWN_MAX: usize = 5;
+
+pub(crate) async fn council(asked: Council, settings: Settings) -> Result<Exit, CliError> {
+    let charter = settings.charter()?;
+    let Some(council) = &charter.council else {
+        return Err(CliError::BadValue {
+            what: "--charter".to_owned(),
+            value: settings.charter.value,
+            why: "it has no `[council]`; the built-in `council` has one".to_owned(),
+        });
+    };
+    let mut models = charter.cast(settings.model.models(environment::key)?);
+    let profile = Profile::of(&models.sub);
+    let mut params = council.params(profile);
+    if let Some(depth) = settings.depth_of(DEPTH_MAX)? {
+        params.depth_max = depth;
+    }
+    let question = settle(&asked, &mut params)?;
+    let context = context(&asked, council.passage_tokens(profile))?;
+    let app = App::open(settings)?;
+    let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
+    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    let mut meter = Meter::new(app.settings.loudness);
+    let convened =
+        app.runtime
+            .convene(&mut params, &question, &context, &models, &mut |progress| {
+                meter.show(progress);
+            });
+    meter.end();
+    warnings.extend(left_out(&convened?));
+    let contract = app.settings.contract();
+    let contract = Contract {
+        // A chief is at depth 0 of the council and at depth 1 of the engine.
+        recursion: fathom_core::contract::RecursionPolicy {
+            max_depth: params.depth_max + 1,
+            ..contract.recursion
+        },
+        ..contract
+    };
+    let new = NewRun {
+        goal: Text::new(question),
+        program: params.spec(),
+        contract,
+        budget: app.settings.budget,
+        models,
+        frame: charter.frame(),
+    };
+    launch(&app, new, warnings).await
+}
+
+/// What the council is to look at; `-` is stdin.
+fn context(asked: &Council, tokens_max: u32) -> Result<Context, CliError> {
+    let (stdin, paths): (Vec<_>, Vec<_>) = asked
+        .context
+        .iter()
+        .cloned()
+        .partition(|path| path.as_os_str() == "-");
+    let text = if stdin.is_empty() {
+        None
+    } else {
+        Some(("stdin".to_owned(), inputs::read_stdin()?))
+    };
+    Ok(Context {
+        paths,
+        text,
+        tokens_max,
+    })
+}
+
+/// What a user should know of the material before the council decides on it.
+fn left_out(convened: &Convened) -> Vec<String> {
+    let mut warnings: Vec<String> = convened
+        .skipped
+        .iter()
+        .take(SKIPPED_SHOWN_MAX)
+        .map(|skipped| format!("`{}` was left out: {}", skipped.source, skipped.reason))
+        .collect();
+    let more = convened.skipped.len().saturating_sub(SKIPPED_SHOWN_MAX);
+    if more > 0 {
+        warnings.push(format!(
+            "{} left out",
+            many(more as u64, "more file was", "more files were")
+        ));
+    }
+    if let Some(why) = &convened.words_only {
+        warnings.push(format!(
+            "the material is searched by its words alone: {why}; `fathom models pull minilm` helps"
+        ));
+    }
+    warnings
+}
+
+/// How far the material is read, in a line that goes away.
+struct Meter {
+    painter: Option<Painter<io::Stderr>>,
+}
+
+impl Meter {
+    fn new(loudness: Loudness) -> Self {
+        let wanted = loudness != Loudness::Quiet && output::stderr_can_redraw();
+        let colour = if output::stderr_has_colour() {
+            Colour::Yes
+        } else {
+            Colour::No
+        };
+        Self {
+            painter: wanted.then(|| Painter::new(io::stderr(), colour)),
+        }
+    }
+
+    fn show(&mut self, progress: Progress) {
+        let width = output::stderr_size().map_or(80, |(width, _)| width);
+        if let Some(painter) = &mut self.painter {
+            let Progress { done, total } = progress;
+            let said = format!("reading the material: {done} of {total} passages");
+            painter.draw(&[Line::new().with(Tone::Faint, said)], width);
+        }
+    }
+
+    fn end(&mut self) {
+        let width = output::stderr_size().map_or(80, |(width, _)| width);
+        if let Some(painter) = &mut self.painter {
+            painter.end(width);
+        }
+    }
+}
+
+/// What was typed, over what the charter says. Gives the question back.
+fn settle(asked: &Council, params: &mut Params) -> Result<String, CliError> {
+    let is_stdin = |path: &Path| path.as_os_str() == "-";
+    let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");
+    if reads_question && asked.context.iter().any(|path| is_stdin(path)) {
+        return Err(CliError::Arguments {
+            message: "stdin cannot be both the question and the context".to_owned(),
+            hint: "put the question first: `fathom council \"…\" --context -`".to_owned(),
+        });
+    }
+    if asked.compare && params.depth_max == 0 {
+        return Err(CliError::Arguments {
+            message: "`--compare` does not go with a depth of 0".to_owned(),
+            hint: "without sub-chiefs there is nothing to compare; leave one of them out"
+                .to_owned(),
+        });
+    }
+    if asked.compare {
+        params.compare = true;
+    }
+    if asked.no_reuse {
+        params.reuse = Reuse::Off;
+    }
+    inputs::question(asked.question.as_deref())
+}
+
+#[cfg(test)]
+#[path = "council_tests.rs"]
+mod tests;

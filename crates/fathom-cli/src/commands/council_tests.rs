@@ -1,0 +1,77 @@
+use super::*;
+use crate::exit::Exit;
+
+fn asked(more: impl FnOnce(&mut Council)) -> Council {
+    let mut asked = Council {
+        question: Some("may we?".to_owned()),
+        context: vec![],
+        compare: false,
+        no_reuse: false,
+    };
+    more(&mut asked);
+    asked
+}
+
+#[test]
+fn x01_what_was_typed_stands_over_what_the_charter_says() {
+    let charter = Params {
+        compare: true,
+        ..Params::default()
+    };
+    let mut params = charter.clone();
+    let question = settle(&asked(|_| {}), &mut params).unwrap();
+    assert_eq!(question, "may we?");
+    assert_eq!(params, charter);
+
+    let mut params = Params::default();
+    let typed = asked(|asked| {
+        asked.compare = true;
+        asked.no_reuse = true;
+    });
+    settle(&typed, &mut params).unwrap();
+    assert!(params.compare);
+    assert_eq!(params.reuse, Reuse::Off);
+}
+
+#[test]
+fn x08_flags_that_contradict_each_other_are_refused() {
+    let flat = Params {
+        depth_max: 0,
+        ..Params::default()
+    };
+    let both = |question: Option<&str>| {
+        asked(|asked| {
+            asked.question = question.map(str::to_owned);
+            asked.context = vec!["docs".into(), "-".into()];
+        })
+    };
+    for (typed, params, message) in [
+        (
+            asked(|asked| asked.compare = true),
+            &flat,
+            "`--compare` does not go with a depth of 0",
+        ),
+        (
+            both(Some("-")),
+            &Params::default(),
+            "stdin cannot be both the question and the context",
+        ),
+        (
+            both(None),
+            &Params::default(),
+            "stdin cannot be both the question and the context",
+        ),
+    ] {
+        let error = settle(&typed, &mut params.clone()).unwrap_err();
+        assert_eq!(error.to_string(), message);
+        assert_eq!(error.exit(), Exit::Usage);
+    }
+    settle(&both(Some("may we?")), &mut flat.clone()).unwrap();
+}
+
+#[test]
+fn x08_an_empty_question_is_none() {
+    let empty = asked(|asked| asked.question = Some(" \n".to_owned()));
+    let error = settle(&empty, &mut Params::default()).unwrap_err();
+    assert_eq!(error.code(), "F0105");
+}

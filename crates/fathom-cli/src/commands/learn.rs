@@ -1,0 +1,304 @@
+//! `fathom charter learn`: what a detector learned from past councils, and how well it tells what it has not seen.
+
+use std::path::{Path, PathBuf};
+
+use fathom_core::programs::council::Milli;
+use fathom_core::unit::Timestamp;
+use fathom_host::HostError;
+use fathom_host::charter::{Charter, LEARNED_FILE};
+use fathom_host::council_figures::fraction;
+use fathom_host::learning::examples::examples;
+use fathom_host::learning::{self, Trained, train};
+use fathom_models::count_o200k;
+use serde::Serialize;
+
+use super::stats::DAY_MS;
+use crate::app::App;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures::{self, many};
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::plain_text::safe;
+use crate::settings::{Form, Settings};
+use crate::table::{self, Column, Side};
+use crate::typed::Learn;
+use crate::whole_file::{self, There};
+
+/// Learns from past councils and writes it where the charter will find it.
+pub(super) fn learn(asked: &Learn, folder: &Path, settings: Settings) -> Result<Exit, CliError> {
+    let out = match (&asked.out, asked.dry_run) {
+        (_, true) => None,
+        (Some(file), false) => Some(folder.join(file)),
+        (None, false) => Some(beside_charter(asked, folder, &settings)?),
+    };
+    let app = App::open(settings)?;
+    let since = app.now().0.saturating_sub(u64::from(asked.days) * DAY_MS);
+    let councils = app.runtime.past_councils(Timestamp(since))?;
+    let trained = train(&examples(&councils)).map_err(HostError::from)?;
+    if let Some(file) = &out {
+        save(file, &trained.toml())?;
+    }
+    let learning = Learning::of(asked.days, &trained, out);
+    match app.settings.form {
+        Form::Json => output::print_json(&learning)?,
+        Form::Human => output::print(&learning.lines(output::stdout_columns()))?,
+    }
+    Ok(Exit::Ok)
+}
+
+/// The file in the folder of the charter that is to go by it.
+fn beside_charter(asked: &Learn, folder: &Path, settings: &Settings) -> Result<PathBuf, CliError> {
+    let charter = match &asked.which {
+        Some(said) => {
+            Charter::find(said, folder, &settings.home, &count_o200k).map_err(HostError::from)?
+        }
+        None => settings.charter()?,
+    };
+    match &charter.folder {
+        Some(folder) => Ok(folder.join(LEARNED_FILE)),
+        None => Err(CliError::Arguments {
+            message: format!(
+                "the charter `{}` is built in and has no folder",
+                charter.name
+            ),
+            hint: "name a charter of your own, or a file with `--out FILE`".to_owned(),
+        }),
+    }
+}
+
+/// Writes the file. An earlier one of its kind is replaced, nothing else is.
+fn save(file: &Path, text: &str) -> Result<(), CliError> {
+    let unwritable = |source| CliError::Unwritable {
+        file: file.to_owned(),
+        source,
+    };
+    let is_ours = match whole_file::look(file).map_err(unwritable)? {
+        There::Nothing => true,
+        There::File => {
+            let there = std::fs::read_to_string(file).map_err(unwritable)?;
+            learning::read(&there).is_ok()
+        }
+        There::Other => false,
+    };
+    if !is_ours {
+        return Err(CliError::NotReplaced {
+            file: file.to_owned(),
+            why: "it holds something else",
+        });
+    }
+    whole_file::write(file, text.as_bytes()).map_err(unwritable)
+}
+
+/// What was learned.
+#[derive(Debug, Serialize)]
+pub(crate) struct Learning {
+    /// Days that were looked back on.
+    pub(crate) days: u32,
+    /// Questions that it was learned from.
+    pub(crate) questions: u64,
+    /// Those of them on which recursion changed the decision.
+    pub(crate) changed: u64,
+    /// How each part was told by what the others taught.
+    pub(crate) folds: Vec<Fold>,
+    /// The same on the average.
+    pub(crate) mean: Scores,
+    /// What each feature weighs.
+    pub(crate) weights: Vec<Term>,
+    /// Log-odds of a question whose every feature is at its mean.
+    pub(crate) bias: f64,
+    /// Log-odds from which on sub-chiefs are asked.
+    pub(crate) threshold: f64,
+    /// The file it was written to; none when it was only tried.
+    pub(crate) written: Option<PathBuf>,
+}
+
+/// A part of the questions, told by a detector that had not seen them.
+#[derive(Debug, Serialize)]
+pub(crate) struct Fold {
+    /// Questions in it.
+    pub(crate) questions: u64,
+    /// Those of them on which recursion changed the decision.
+    pub(crate) changed: u64,
+    #[serde(flatten)]
+    pub(crate) scores: Scores,
+}
+
+/// How well questions were told.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Scores {
+    /// Share that was told right.
+    #[serde(serialize_with = "fraction")]
+    pub(crate) accuracy: Option<Milli>,
+    /// Of those told to change, the share that did.
+    #[serde(serialize_with = "fraction")]
+    pub(crate) precision: Option<Milli>,
+    /// Of those that did change, the share that was told.
+    #[serde(serialize_with = "fraction")]
+    pub(crate) recall: Option<Milli>,
+    /// Share that is right when always the commoner answer is given.
+    #[serde(serialize_with = "fraction")]
+    pub(crate) baseline: Option<Milli>,
+}
+
+/// What one feature weighs.
+#[derive(Debug, Serialize)]
+pub(crate) struct Term {
+    /// Its name.
+    pub(crate) feature: String,
+    /// What it counts.
+    pub(crate) meaning: String,
+    /// By how much the log-odds grow with one standard deviation of it.
+    pub(crate) weight: f64,
+    /// Its mean.
+    pub(crate) mean: f64,
+    /// Its standard deviation.
+    pub(crate) scale: f64,
+}
+
+impl From<&learning::Fold> for Scores {
+    fn from(fold: &learning::Fold) -> Self {
+        Self {
+            accuracy: Some(fold.accuracy()),
+            precision: fold.precision(),
+            recall: fold.recall(),
+            baseline: Some(fold.baseline()),
+        }
+    }
+}
+
+/// Millionths as a number.
+fn micro(micro: i64) -> f64 {
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "it is printed with three digits"
+    )]
+    let number = micro as f64;
+    number / 1_000_000.0
+}
+
+impl Learning {
+    fn of(days: u32, trained: &Trained, written: Option<PathBuf>) -> Self {
+        let learned = &trained.learned;
+        Self {
+            days,
+            questions: learned.trained_on.into(),
+            changed: learned.changed.into(),
+            folds: trained
+                .folds
+                .iter()
+                .map(|fold| Fold {
+                    questions: fold.count().into(),
+                    changed: (fold.hits + fold.misses).into(),
+                    scores: fold.into(),
+                })
+                .collect(),
+            mean: (&trained.whole).into(),
+            weights: learned
+                .weights
+                .iter()
+                .map(|weight| Term {
+                    feature: weight.feature.name().to_owned(),
+                    meaning: weight.feature.meaning().to_owned(),
+                    weight: micro(weight.weight_micro),
+                    mean: micro(weight.mean_micro),
+                    scale: micro(weight.scale_micro),
+                })
+                .collect(),
+            bias: micro(learned.bias_micro),
+            threshold: micro(learned.threshold_micro),
+            written,
+        }
+    }
+
+    /// As a person reads it, in at most `width` columns.
+    pub(crate) fn lines(&self, width: usize) -> Vec<Line> {
+        let share = (self.questions > 0).then(|| Milli::share(self.changed, self.questions));
+        let head = format!(
+            "{} from {}   recursion changed the decision on {} ({})",
+            many(self.questions, "question", "questions"),
+            many(u64::from(self.days), "day", "days"),
+            figures::count(self.changed),
+            percent(share),
+        );
+        let mut lines = vec![Line::from(head).clipped(width), Line::new()];
+        lines.extend(self.folds(width));
+        lines.push(self.verdict().clipped(width));
+        lines.push(Line::new());
+        lines.extend(self.weights(width));
+        lines.push(Line::new());
+        lines.push(match &self.written {
+            Some(file) => Line::from(format!("wrote {}", safe(&file.display().to_string()))),
+            None => Line::from("nothing was written"),
+        });
+        lines
+    }
+
+    fn folds(&self, width: usize) -> Vec<Line> {
+        let scores = |score: fn(&Scores) -> Option<Milli>| {
+            let folds = self.folds.iter().map(|fold| &fold.scores);
+            let all = folds.chain([&self.mean]);
+            all.map(|scores| percent(score(scores))).collect()
+        };
+        let numbers = |number: fn(&Fold) -> u64| {
+            let folds = self.folds.iter();
+            folds.map(|fold| figures::count(number(fold))).collect()
+        };
+        let names = (1..=self.folds.len()).map(|number| number.to_string());
+        let names = names.chain(["mean".to_owned()]).collect();
+        let right = |head: &str, cells| Column::new(head, Side::Right, cells);
+        let table = [
+            Column::new("fold", Side::Left, names),
+            right("questions", numbers(|fold| fold.questions)),
+            right("changed", numbers(|fold| fold.changed)),
+            right("accuracy", scores(|scores| scores.accuracy)),
+            right("precision", scores(|scores| scores.precision)),
+            right("recall", scores(|scores| scores.recall)),
+            right("baseline", scores(|scores| scores.baseline)),
+        ];
+        table::lines(&table, width)
+    }
+
+    /// Whether it is worth having.
+    fn verdict(&self) -> Line {
+        if self.mean.accuracy > self.mean.baseline {
+            Line::from("it tells more than always the commoner answer does")
+        } else {
+            let said = "it tells no more than always the commoner answer does";
+            Line::new().with(Tone::Odd, said)
+        }
+    }
+
+    fn weights(&self, width: usize) -> Vec<Line> {
+        let cells = |cell: &dyn Fn(&Term) -> String| self.weights.iter().map(cell).collect();
+        let mut names: Vec<String> = cells(&|term| safe(&term.feature));
+        let mut weights: Vec<String> = cells(&|term| format!("{:+.3}", term.weight));
+        names.extend(["bias".to_owned(), "threshold".to_owned()]);
+        weights.extend([self.bias, self.threshold].map(|odds| format!("{odds:+.3}")));
+        let mut table = vec![
+            Column::new("feature", Side::Left, names),
+            Column::new("weight", Side::Right, weights),
+            Column::new(
+                "mean",
+                Side::Right,
+                cells(&|term| format!("{:.1}", term.mean)),
+            ),
+            Column::new(
+                "spread",
+                Side::Right,
+                cells(&|term| format!("{:.1}", term.scale)),
+            ),
+            Column::new("counts", Side::Left, cells(&|term| safe(&term.meaning))),
+        ];
+        table::fit(&mut table, &["counts", "spread", "mean"], width);
+        table::lines(&table, width)
+    }
+}
+
+fn percent(share: Option<Milli>) -> String {
+    share.map_or_else(|| "–".to_owned(), |share| format!("{} %", share.percent()))
+}
+
+#[cfg(test)]
+#[path = "learn_tests.rs"]
+mod tests;

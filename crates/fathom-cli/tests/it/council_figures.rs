@@ -1,0 +1,170 @@
+//! Figures and charts of councils that really ran.
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::contract::{Contract, RecursionPolicy};
+use fathom_core::model::{ModelSpec, Models};
+use fathom_core::packet::Frame;
+use fathom_core::programs::council::complexity::{Detector, Domain};
+use fathom_core::programs::council::{CHIEF, Params, Reuse, SUB_CHIEF, Seat};
+use fathom_core::recursion::Class;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars};
+use fathom_host::{NewRun, Options, RunEnd, Runtime};
+use fathom_testkit::server::{Behaviour, ModelServer, Seen};
+use serde_json::{Value, json};
+
+use crate::session::Session;
+
+/// A chief with one sub-chief, whose name is no name for a file that others read.
+fn council(depth_max: u8) -> Params {
+    let domain = |word: &str| Domain {
+        name: word.to_owned(),
+        words: vec![word.to_owned()],
+    };
+    let seat = |id: &str, word: &str| Seat {
+        id: id.to_owned(),
+        focus: format!("You look at {word}."),
+        lexicon: vec![word.to_owned()],
+        ..Seat::default()
+    };
+    Params {
+        chiefs: vec![Seat {
+            sub_chiefs: vec![seat("a<b>&", "auth")],
+            ..seat("IT", "machines")
+        }],
+        detector: Detector {
+            domains: vec![domain("auth"), domain("database")],
+            score_min: 1,
+            ..Detector::default()
+        },
+        depth_max,
+        reuse: Reuse::Off,
+        compare: true,
+        ..Params::default()
+    }
+}
+
+/// The sub-chief is against it, its chief is for it.
+fn opinion(seen: &Seen) -> Behaviour {
+    let vote = if seen.prompt.contains("Your seat: IT/") {
+        "REJECT"
+    } else {
+        "APPROVE"
+    };
+    let said = json!({"reasoning": "so", "source": 0, "vote": vote, "confidence": 80});
+    Behaviour::reply(said.to_string())
+}
+
+/// Asks a council once at each depth.
+async fn ask(session: &Session, depths: &[u8]) {
+    let server = ModelServer::start(opinion).await.expect("a port");
+    let spec = ModelSpec {
+        base_url: Some(server.openai_url()),
+        ..ModelSpec::named("openai/test")
+    };
+    let home = session.path().join("data/fathom");
+    let host = Runtime::open(Options::new(home, |_| None)).expect("the home opens");
+    for depth in depths {
+        let run = NewRun {
+            goal: Text::from("Should auth move to the new database?"),
+            program: council(*depth).spec(),
+            contract: Contract {
+                recursion: RecursionPolicy {
+                    max_depth: 4,
+                    allowed_child_types: vec![CHIEF.to_owned(), SUB_CHIEF.to_owned()],
+                    allowed_classes: vec![Class::Work],
+                    ..RecursionPolicy::default()
+                },
+                ..Contract::default()
+            },
+            budget: Budget {
+                amounts: Amounts {
+                    tokens: 100_000,
+                    calls: 100,
+                    tools: 1,
+                    money: Nanodollars(1_000_000_000),
+                    episodes: 20,
+                },
+                time: Millis(60_000),
+            },
+            models: Models::new(spec.clone(), spec.clone()),
+            frame: Frame::default(),
+        };
+        let end = host.start(run).expect("it starts").end().await;
+        assert!(matches!(end, RunEnd::Finished(_)), "{end:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c07_c09_stats_show_councils_by_depth_and_what_recursion_changed() {
+    let session = Session::new();
+    ask(&session, &[0, 1, 1]).await;
+    let json = session.run(&["stats", "--json"]).exits(0).json();
+    let councils = &json["councils"];
+    assert_eq!(councils["runs"], 3);
+    assert_eq!(councils["by_depth"][0]["depth"], 0);
+    assert_eq!(councils["by_depth"][1]["decisions"]["reject"], 2);
+    assert_eq!(councils["by_depth"][1]["spawns_mean"], 1.0);
+    let compared = &councils["compared"];
+    assert_eq!(compared["same_run"]["changed"], 2);
+    assert_eq!(compared["same_run"]["without"]["used"]["calls"], 2);
+    assert_eq!(compared["same_question"]["changed"], 1);
+    assert_eq!(councils["chiefs"][1]["seat"], "IT/a<b>&");
+    assert_eq!(councils["chiefs"][1]["votes"]["reject"], 2);
+    session
+        .run(&["stats"])
+        .exits(0)
+        .prints("depth 1")
+        .prints("same run: recursion changed 2 of 2 decisions (100 %)")
+        .prints("a<b>&");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c09_a_chart_is_written_whole_and_replaces_nothing_but_a_chart() {
+    let session = Session::new();
+    let nothing = session.run(&["stats", "--svg", "chart.svg"]);
+    nothing.fails(4, "F0492");
+    assert!(!session.path().join("chart.svg").exists());
+    ask(&session, &[1]).await;
+    // The second time it replaces the first.
+    for _ in 0..2 {
+        let json = session.run(&["stats", "--svg", "chart.svg", "--json"]);
+        assert_eq!(json.exits(0).json()["svg"], "chart.svg");
+    }
+    let svg = std::fs::read_to_string(session.path().join("chart.svg")).expect("it is there");
+    let document = roxmltree::Document::parse(&svg).expect("it is XML");
+    let mut texts = document.descendants().filter_map(|node| node.text());
+    assert!(texts.any(|text| text == "IT/a<b>&"), "{svg}");
+    session
+        .run(&["stats", "--svg", "chart.svg"])
+        .exits(0)
+        .says("the chart is in chart.svg");
+
+    session.write("notes.md", "dear diary");
+    std::fs::create_dir(session.path().join("folder")).expect("a folder");
+    std::os::unix::fs::symlink("chart.svg", session.path().join("link")).expect("a link");
+    for taken in ["notes.md", "folder", "link"] {
+        session.run(&["stats", "--svg", taken]).fails(2, "F0130");
+    }
+    session
+        .run(&["stats", "--svg", "gone/chart.svg"])
+        .fails(2, "F0131");
+    let notes = std::fs::read_to_string(session.path().join("notes.md")).expect("it is there");
+    assert_eq!(notes, "dear diary");
+    // Nothing unfinished is left lying about.
+    let names = std::fs::read_dir(session.path()).expect("the folder");
+    let drafts = names
+        .filter_map(Result::ok)
+        .filter(|entry| entry.file_name().to_string_lossy().starts_with(".fathom"));
+    assert_eq!(drafts.count(), 0);
+}
+
+#[test]
+fn c09_without_councils_nothing_is_said_of_them() {
+    let session = Session::scripted(&[json!({"reply": "yes"})]);
+    session.ask(&["q"]).exits(0);
+    let json = session.run(&["stats", "--json"]).exits(0).json();
+    assert_eq!(json.get("councils"), None::<&Value>);
+    let human = session.run(&["stats"]);
+    assert!(!human.exits(0).stdout.contains("council"));
+}
