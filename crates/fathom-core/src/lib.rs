@@ -5,6 +5,7 @@
 
 mod admission;
 pub mod amounts;
+pub mod cell;
 pub mod command;
 pub mod contract;
 pub mod effect;
