@@ -138,7 +138,7 @@ fn c05_the_built_in_council_measures_the_confidence_of_the_embedded_model() {
     let council = built_in();
     let local = council.params(Profile::Local);
     let measured = Confidence::Measured {
-        samples: 5,
+        samples: 3,
         temperature_milli: 800,
     };
     assert_eq!(local.confidence, measured);
