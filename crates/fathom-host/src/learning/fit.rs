@@ -1,7 +1,10 @@
 //! Logistic regression on standardised features.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use fathom_core::programs::council::Milli;
 use fathom_core::programs::council::complexity::{Feature, Features, Learned, Weight};
+use smartcore::error::Failed;
 use smartcore::linalg::basic::arrays::Array;
 use smartcore::linalg::basic::matrix::DenseMatrix;
 use smartcore::linear::logistic_regression::{LogisticRegression, LogisticRegressionParameters};
@@ -74,8 +77,7 @@ pub(super) fn fit(examples: &[Example]) -> Result<Learned, LearnError> {
         .collect();
     let matrix = DenseMatrix::from_2d_vec(&rows).map_err(|failed| unfit(&failed))?;
     let parameters = LogisticRegressionParameters::default().with_alpha(PENALTY);
-    let fitted =
-        LogisticRegression::fit(&matrix, &changed, parameters).map_err(|failed| unfit(&failed))?;
+    let fitted = guarded(|| LogisticRegression::fit(&matrix, &changed, parameters))?;
     let weights =
         Feature::ALL
             .into_iter()
@@ -105,6 +107,14 @@ pub(super) fn fit(examples: &[Example]) -> Result<Learned, LearnError> {
         accuracy: Milli::default(),
         baseline: Milli::default(),
     })
+}
+
+/// The search for weights panics where it comes to no end; that is its examples' error.
+pub(super) fn guarded<T>(search: impl FnOnce() -> Result<T, Failed>) -> Result<T, LearnError> {
+    match catch_unwind(AssertUnwindSafe(search)) {
+        Ok(fitted) => fitted.map_err(|failed| unfit(&failed)),
+        Err(_) => Err(unfit(&"the search for weights comes to no end")),
+    }
 }
 
 fn unfit(why: &impl ToString) -> LearnError {

@@ -311,3 +311,14 @@ fn c10_a_file_that_cannot_be_meant_is_refused() {
     let positive = negative.replace("-1", "1");
     assert_eq!(read(&positive).unwrap().accuracy, Milli::ALL);
 }
+
+#[test]
+fn a_search_that_panics_is_an_error_of_the_runs() {
+    let error = fit::guarded::<()>(|| panic!("Linesearch failed to converge")).unwrap_err();
+    assert_eq!(error.code(), "F0643");
+    assert_eq!(
+        error.to_string(),
+        "the runs cannot be learned from: the search for weights comes to no end"
+    );
+    assert_eq!(fit::guarded(|| Ok(3)), Ok(3));
+}
