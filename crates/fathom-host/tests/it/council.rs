@@ -229,13 +229,15 @@ async fn c08_a_decision_comes_by_the_deadline_through_429s_a_dead_seat_and_a_sta
     let server = ModelServer::start(weather()).await.expect("a port");
     let host = host(dir.path());
     let mut new = ask(COMPLEX, &council(), &server);
-    new.budget.time = Millis(3_000);
+    // The pauses between four attempts are 2.8 seconds at most, so the dead seat is given up well before the deadline.
+    let deadline = Millis(6_000);
+    new.budget.time = deadline;
     let handle = host.start(new).expect("it starts");
     let run = handle.run();
     let result = finished(handle).await;
     let report = report(&result);
     assert_eq!(result.stop_reason, StopReason::Success, "not cut off");
-    assert!(result.budget.time_spent < Millis(3_000));
+    assert!(result.budget.time_spent < deadline);
     assert_eq!(report.vote, Some(Vote::Approve));
     assert!(report.partial);
     let chiefs = report.votes.iter().flat_map(|chief| &chief.children);
@@ -248,7 +250,6 @@ async fn c08_a_decision_comes_by_the_deadline_through_429s_a_dead_seat_and_a_sta
         "it stalls"
     );
     match &of(&report, "IT/network").failure {
-        Some(SeatFailure::Late) => {}
         Some(SeatFailure::Call { failure, .. }) => assert_eq!(*failure, FailureKind::Server),
         other => panic!("{other:?}"),
     }
