@@ -17,47 +17,15 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::contract::{Contract, RecursionPolicy, StopConditions};
 use fathom_core::model::{Delivery, Message, ModelSpec, Models, Request, Speaker};
 use fathom_core::packet::Frame;
-use fathom_core::programs::council::complexity::{Detector, Domain};
-use fathom_core::programs::council::{CHIEF, Params, Reuse, SUB_CHIEF, Seat, Synthesis};
-use fathom_core::recursion::Class;
+use fathom_core::programs::council::{Params, Synthesis};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::{NewRun, Options, RunEnd, Runtime};
+use fathom_testkit::council::{COMPLEX, contract, seat};
 use fathom_testkit::server::{Behaviour, ModelServer, Retention, Seen, Setup};
 use serde::Deserialize;
-
-const QUESTION: &str = "Should we move the customer database to the new cluster, considering cost, latency, backup and \
-                        the auth migration, the rollout by the team and the pipeline?";
-
-const SEATS: [(&str, [(&str, &str); 3]); 3] = [
-    (
-        "IT",
-        [
-            ("security", "auth"),
-            ("infrastructure", "cluster"),
-            ("network", "latency"),
-        ],
-    ),
-    (
-        "Data",
-        [
-            ("schema", "database"),
-            ("pipeline", "pipeline"),
-            ("archive", "backup"),
-        ],
-    ),
-    (
-        "Ops",
-        [
-            ("money", "cost"),
-            ("people", "team"),
-            ("release", "rollout"),
-        ],
-    ),
-];
 
 const VOTE: &str =
     r#"{"reasoning": "It can be undone.", "source": 0, "vote": "APPROVE", "confidence": 80}"#;
@@ -213,7 +181,7 @@ fn models(url: &str) -> Models {
 async fn bare_call(url: &str) -> f64 {
     let model = fathom_models::connect(&models(url).main, |_| None::<String>).unwrap();
     let request = Request {
-        messages: vec![Message::new(Speaker::User, QUESTION)],
+        messages: vec![Message::new(Speaker::User, COMPLEX)],
         output_tokens_max: 300,
         temperature_milli: None,
         schema: None,
@@ -232,52 +200,17 @@ async fn bare_call(url: &str) -> f64 {
 }
 
 fn council(synthesis: Synthesis) -> Params {
-    let seat = |id: &str, word: &str| Seat {
-        id: id.to_owned(),
-        focus: format!("You look at {word}."),
-        lexicon: vec![word.to_owned()],
-        ..Seat::default()
-    };
-    let chiefs = SEATS.map(|(chief, subs)| Seat {
-        sub_chiefs: subs.map(|(id, word)| seat(id, word)).to_vec(),
-        ..seat(chief, "everything")
-    });
-    let domain = |name: &str, word: &str| Domain {
-        name: name.to_owned(),
-        words: vec![word.to_owned()],
-    };
     Params {
-        chiefs: chiefs.to_vec(),
-        detector: Detector {
-            factor_openers: vec!["considering".to_owned()],
-            factors: ["cost", "latency", "backup"].map(str::to_owned).to_vec(),
-            domains: vec![domain("security", "auth"), domain("data", "database")],
-            ..Detector::default()
-        },
         synthesis,
-        // Every round asks the same.
-        reuse: Reuse::Off,
-        ..Params::default()
+        ..fathom_testkit::council::council(seat)
     }
 }
 
 fn decision(url: &str, synthesis: Synthesis) -> NewRun {
     NewRun {
-        goal: Text::from(QUESTION),
+        goal: Text::from(COMPLEX),
         program: council(synthesis).spec(),
-        contract: Contract {
-            recursion: RecursionPolicy {
-                max_total_episodes: 16,
-                allowed_child_types: vec![CHIEF.to_owned(), SUB_CHIEF.to_owned()],
-                allowed_classes: vec![Class::Work],
-                stop_conditions: StopConditions {
-                    no_delta_children_max: 100,
-                    same_error_max: 100,
-                },
-                ..RecursionPolicy::default()
-            },
-            ..Contract::default()
-        },
+        contract: contract(),
         budget: Budget {
             amounts: Amounts {
                 tokens: 1_000_000,
@@ -335,7 +268,7 @@ fn langgraph(home: &Path, url: &str, synthesis: Synthesis, rounds: usize) -> Opt
     );
     let mut command = Command::new(python);
     command
-        .args([script, "--url", url, "--question", QUESTION])
+        .args([script, "--url", url, "--question", COMPLEX])
         .args(["--warm", &WARM.to_string(), "--rounds", &rounds.to_string()])
         .arg("--database")
         .arg(home.with_extension("sqlite"));

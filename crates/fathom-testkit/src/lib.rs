@@ -1,6 +1,7 @@
 //! Test doubles that speak real wire formats, a fake clock and the crash simulator.
 
 pub mod clock;
+pub mod council;
 pub mod drill;
 pub mod hub;
 pub mod server;

@@ -1,126 +1,36 @@
-//! A council for tests: its seats, its question, its contract, and what it leaves.
+//! A council for tests: its seats, its questions, and what it leaves.
 
 use std::collections::BTreeMap;
 
 use fathom_core::amounts::Amounts;
-use fathom_core::contract::{Contract, RecursionPolicy, StopConditions};
 use fathom_core::outcome::EpisodeResult;
-use fathom_core::programs::council::complexity::{Detector, Domain};
-use fathom_core::programs::council::{
-    CHIEF, Params, Passage, Report, Reuse, SUB_CHIEF, Seat, SeatReport, Vote,
-};
-use fathom_core::recursion::Class;
+use fathom_core::programs::council::{Params, Passage, Report, Seat, SeatReport, Vote};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
+use fathom_testkit::council::contract;
+pub(crate) use fathom_testkit::council::{COMPLEX, sub_chiefs};
 use fathom_testkit::server::{Behaviour, ModelServer, Seen};
 use serde_json::json;
 
 use crate::fixture::{BUDGET, models, new_run};
 
-/// Touches every sub-chief of [`council`].
-pub(crate) const COMPLEX: &str = "Should we move the customer database to the new cluster, considering cost, latency, \
-                                  backup and the auth migration, the rollout by the team and the pipeline?";
-
 /// Touches none.
 pub(crate) const SIMPLE: &str = "Should we paint the door green?";
 
-/// Three chiefs with three sub-chiefs each, as (sub-chief, the word that concerns it).
-const SEATS: [(&str, [(&str, &str); 3]); 3] = [
-    (
-        "IT",
-        [
-            ("security", "auth"),
-            ("infrastructure", "cluster"),
-            ("network", "latency"),
-        ],
-    ),
-    (
-        "Data",
-        [
-            ("schema", "database"),
-            ("pipeline", "pipeline"),
-            ("archive", "backup"),
-        ],
-    ),
-    (
-        "Ops",
-        [
-            ("money", "cost"),
-            ("people", "team"),
-            ("release", "rollout"),
-        ],
-    ),
-];
-
-/// The paths of all nine sub-chiefs.
-pub(crate) fn sub_chiefs() -> Vec<String> {
-    let paths = SEATS.iter().flat_map(|(chief, subs)| {
-        let path = move |(sub, _): &(&str, &str)| format!("{chief}/{sub}");
-        subs.iter().map(path)
-    });
-    paths.collect()
-}
-
+/// A seat that has a passage to go by.
 pub(crate) fn seat(id: &str, word: &str) -> Seat {
     Seat {
-        id: id.to_owned(),
-        focus: format!("You look at {word}."),
-        lexicon: vec![word.to_owned()],
         passages: vec![Passage {
             source: format!("docs/{id}.md"),
             line: 40 + u32::try_from(id.len()).expect("short"),
             text: format!("What the {id} handbook says of {word}."),
         }],
-        sub_chiefs: Vec::new(),
+        ..fathom_testkit::council::seat(id, word)
     }
-}
-
-fn words(words: &[&str]) -> Vec<String> {
-    words.iter().map(|word| (*word).to_owned()).collect()
 }
 
 pub(crate) fn council() -> Params {
-    let domain = |name: &str, listed: &[&str]| Domain {
-        name: name.to_owned(),
-        words: words(listed),
-    };
-    let chiefs = SEATS.map(|(chief, subs)| Seat {
-        sub_chiefs: subs.map(|(id, word)| seat(id, word)).to_vec(),
-        ..seat(chief, "everything")
-    });
-    Params {
-        chiefs: chiefs.to_vec(),
-        detector: Detector {
-            factor_openers: words(&["considering"]),
-            factors: words(&["cost", "latency", "backup"]),
-            domains: vec![
-                domain("security", &["auth"]),
-                domain("data", &["database"]),
-                domain("network", &["latency"]),
-            ],
-            ..Detector::default()
-        },
-        reuse: Reuse::Off,
-        ..Params::default()
-    }
-}
-
-/// What a council may do: as many seats as there can be, and no stop before its budget.
-pub(crate) fn contract() -> Contract {
-    Contract {
-        recursion: RecursionPolicy {
-            max_depth: 4,
-            max_total_episodes: 40,
-            allowed_child_types: vec![CHIEF.to_owned(), SUB_CHIEF.to_owned()],
-            allowed_classes: vec![Class::Work],
-            stop_conditions: StopConditions {
-                no_delta_children_max: 100,
-                same_error_max: 100,
-            },
-            ..RecursionPolicy::default()
-        },
-        ..Contract::default()
-    }
+    fathom_testkit::council::council(seat)
 }
 
 pub(crate) fn ask(question: &str, params: &Params, server: &ModelServer) -> NewRun {
