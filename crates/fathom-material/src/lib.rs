@@ -17,6 +17,7 @@ mod pdf;
 mod rank;
 mod read;
 mod split;
+mod subject;
 mod walk;
 mod words;
 

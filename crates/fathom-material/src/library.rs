@@ -13,6 +13,7 @@ use crate::passage::Passage;
 use crate::rank::{fuse, order};
 use crate::read::{Document, Gathered, gather};
 use crate::split;
+use crate::subject::Centred;
 use crate::walk::Skipped;
 use crate::words::{Term, Words};
 
@@ -31,10 +32,14 @@ const SAME_COSINE: f32 = 0.8;
 /// Passages that are weighed against each other for one query.
 const POOL_MAX: usize = 256;
 
-/// Passages that make a crowd, and how much it is held against each of them. Between 0.3 and 0.5 the planted test's result
-/// moves by little more than a point; it was chosen on that test's own plants.
-const NEIGHBOURS: usize = 10;
-const CROWD_WEIGHT: f32 = 0.4;
+/// Share of a subject from which on a passage is about it, and being more about it counts no more: then the field decides.
+const SUBJECT_ENOUGH: f32 = 0.4;
+
+/// What the subject weighs against the field.
+const SUBJECT_WEIGHT: f32 = 2.0;
+
+/// The same where nothing but the question tells what the subject is.
+const QUESTION_WEIGHT: f32 = 0.3;
 
 /// What someone wants to know, and from which point of view.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,7 +122,11 @@ impl Library {
         passages.retain(|passage| seen.insert(VectorKey::new("", &passage.said())));
         let said: Vec<String> = passages.iter().map(Passage::said).collect();
         if let Some(meaning) = &self.meaning {
-            let texts: Vec<&str> = said.iter().map(String::as_str).collect();
+            // Headings are left to the search by words: one that a passage stands under by chance would turn its direction.
+            let texts: Vec<&str> = passages
+                .iter()
+                .map(|passage| passage.text.as_str())
+                .collect();
             let directions = meaning.of(&texts, &mut |done, total| {
                 progress(Progress { done, total });
             })?;
@@ -213,7 +222,7 @@ impl Library {
         Ok(fuse(&[&words, &meant], self.passages.len()))
     }
 
-    /// The passages that are near to question and field together, the nearest first.
+    /// The passages that are about the subject of the question, those of the field first.
     fn meant(
         &self,
         meaning: &Meaning,
@@ -227,46 +236,38 @@ impl Library {
         let mut texts = vec![query.question];
         texts.extend(&field);
         let directions = meaning.of(&texts, &mut |_, _| {})?;
-        let mut near = vec![0.0; self.passages.len()];
-        let mut nearest = vec![0.0_f32; self.passages.len()];
-        for (index, direction) in directions.iter().enumerate() {
-            // The parts of the field weigh together what the question weighs.
-            let weight = if index == 0 || field.len() == 1 {
-                1.0
-            } else {
-                0.5
-            };
-            for (at, cosine) in self.by_meaning.cosines(direction).into_iter().enumerate() {
-                near[at] += weight * cosine;
-                nearest[at] = nearest[at].max(cosine);
+        let centred = Centred::new(&self.by_meaning);
+        let question = directions.at(0);
+        let subject = centred.subject(question);
+        let asked = self.by_meaning.cosines(question);
+        let mut nearest: Vec<f32> = asked
+            .iter()
+            .zip(&subject.cosines)
+            .map(|(a, b)| a.max(*b))
+            .collect();
+        let mut near: Vec<f32> = match (field.len(), subject.has_examples) {
+            (0, _) => subject.shares,
+            (_, true) => subject
+                .shares
+                .iter()
+                .map(|share| SUBJECT_WEIGHT * share.min(SUBJECT_ENOUGH))
+                .collect(),
+            (_, false) => subject
+                .shares
+                .iter()
+                .map(|share| QUESTION_WEIGHT * share)
+                .collect(),
+        };
+        let weight = if field.len() > 1 { 0.25 } else { 0.5 };
+        for direction in directions.iter().skip(1) {
+            let plain = self.by_meaning.cosines(direction);
+            let from_centre = centred.cosines(&centred.towards(direction));
+            for (at, (plain, from_centre)) in plain.into_iter().zip(from_centre).enumerate() {
+                near[at] += weight * (plain + from_centre);
+                nearest[at] = nearest[at].max(plain);
             }
         }
-        let mut pool = order(&near, |at| nearest[at] >= COSINE_MIN);
-        pool.truncate(POOL_MAX);
-        for (&at, crowd) in pool.iter().zip(self.crowds(&pool)) {
-            near[at] -= CROWD_WEIGHT * crowd;
-        }
-        pool.sort_by(|&a, &b| near[b].total_cmp(&near[a]).then(a.cmp(&b)));
-        Ok(pool)
-    }
-
-    /// How near each passage of a pool is to those of the pool that are most like it. What is said many times over, with little
-    /// change, would otherwise stand before what is said once.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a mean over a few neighbours needs no more digits"
-    )]
-    fn crowds(&self, pool: &[usize]) -> Vec<f32> {
-        let crowd = |&at: &usize| {
-            let others = pool.iter().filter(|&&other| other != at);
-            let mut near: Vec<f32> = others
-                .map(|&other| self.by_meaning.between(at, other))
-                .collect();
-            near.sort_by(|a, b| b.total_cmp(a));
-            near.truncate(NEIGHBOURS);
-            near.iter().sum::<f32>() / near.len().max(1) as f32
-        };
-        pool.iter().map(crowd).collect()
+        Ok(order(&near, |at| nearest[at] >= COSINE_MIN))
     }
 
     #[expect(

@@ -169,6 +169,10 @@ impl Directions {
         others.iter().try_for_each(|vector| self.push(vector))
     }
 
+    pub(crate) fn dimensions(&self) -> usize {
+        self.dimensions
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[f32]> {
         self.numbers.chunks_exact(self.dimensions.max(1))
     }
@@ -185,7 +189,7 @@ impl Directions {
         cosine(self.at(a), self.at(b))
     }
 
-    fn at(&self, index: usize) -> &[f32] {
+    pub(crate) fn at(&self, index: usize) -> &[f32] {
         let start = index * self.dimensions;
         self.numbers
             .get(start..start + self.dimensions)
@@ -193,12 +197,12 @@ impl Directions {
     }
 }
 
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
+pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// The vector with length one; none when it is no direction at all.
-fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
+pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if !length.is_finite() || vector.is_empty() {
         return None;

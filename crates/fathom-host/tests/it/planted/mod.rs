@@ -4,17 +4,16 @@ mod corpus;
 mod plants;
 mod topics;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use fathom_host::material::meaning;
 use fathom_local::embedding::Embedder;
-use fathom_material::{Document, Gathered, Library, Meaning, Query};
-use fathom_store::VectorCache;
+use fathom_material::{Document, Gathered, Library, Meaning, Query, VectorKey, Vectors};
 
 use corpus::{Chance, Paper, papers};
-use plants::{QUESTION, SEATS, SeatPlants};
+use plants::{QUESTION, SEATS, SeatPlants, TUNED};
 
 use crate::weights::folder;
 
@@ -54,41 +53,47 @@ fn library(papers: &[Paper], meaning: &Meaning) -> Library {
     Library::index(&gathered, Some(meaning.clone()), &mut |_| {}).expect("the corpus is indexed")
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Words {
-    TheSeats,
-    Others,
+/// Keeps vectors as long as a test runs, so that the papers are embedded once.
+#[derive(Default)]
+struct InMemory(Mutex<HashMap<VectorKey, Vec<f32>>>);
+
+impl Vectors for InMemory {
+    fn get(&self, keys: &[VectorKey]) -> Vec<Option<Vec<f32>>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        keys.iter().map(|key| kept.get(key).cloned()).collect()
+    }
+
+    fn put(&self, vectors: &[(VectorKey, Vec<f32>)]) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend(vectors.iter().cloned());
+    }
 }
 
-/// How often a seat got what was planted for it, and in how many seeds all seats did.
-#[derive(Debug, Default)]
-struct Score {
-    seats: Vec<u64>,
-    seeds_with_all: u64,
-}
+/// In how many seeds each seat got what was planted for it.
+#[derive(Debug)]
+struct Score(Vec<u64>);
 
 impl Score {
-    /// Plants that reached their seats. The bar is on all of them together: single seats may lie below it.
+    /// Plants that reached their seats.
     fn found(&self) -> u64 {
-        self.seats.iter().sum()
+        self.0.iter().sum()
+    }
+
+    /// The seat that got least.
+    fn least(&self) -> u64 {
+        self.0.iter().copied().min().unwrap_or_default()
     }
 }
 
 /// Puts a passage for each seat anywhere into the papers, and sees who gets it.
-fn score(papers: &[Paper], meaning: &Meaning, words: Words) -> Score {
-    let mut score = Score {
-        seats: vec![0; SEATS.len()],
-        seeds_with_all: 0,
-    };
+fn score(papers: &[Paper], meaning: &Meaning, plants: fn(&SeatPlants) -> &[&'static str]) -> Score {
+    let mut score = Score(vec![0; SEATS.len()]);
     for seed in 0..SEEDS {
         let mut chance = Chance::new(1000 + seed);
         let mut papers = papers.to_vec();
         let mut planted = Vec::new();
         for seat in &SEATS {
-            let variants = match words {
-                Words::TheSeats => &seat.lexical,
-                Words::Others => &seat.paraphrased,
-            };
+            let variants = plants(seat);
             let plant = variants[chance.below(variants.len())];
             let at = chance.below(papers.len());
             let paragraphs = &mut papers[at].paragraphs;
@@ -97,13 +102,9 @@ fn score(papers: &[Paper], meaning: &Meaning, words: Words) -> Score {
             planted.push(plant);
         }
         let library = library(&papers, meaning);
-        let mut all = true;
         for (index, (seat, plant)) in SEATS.iter().zip(planted).enumerate() {
-            let found = gets(&library, seat, plant);
-            score.seats[index] += u64::from(found);
-            all &= found;
+            score.0[index] += u64::from(gets(&library, seat, plant));
         }
-        score.seeds_with_all += u64::from(all);
     }
     score
 }
@@ -130,19 +131,21 @@ fn c03_planted_passages_reach_their_seats() {
         &weight("minilm-tokenizer.json"),
     )
     .expect("the embedding model is loaded");
-    let folder = tempfile::tempdir().expect("a folder is made");
-    let cache = VectorCache::open(&folder.path().join("cache.db"));
-    let meaning = meaning(Arc::new(embedder), Some(cache));
+    let meaning = meaning(Arc::new(embedder), None).kept_in(Arc::new(InMemory::default()));
     let papers = papers(7, OWN_BYTES, CORPUS_BYTES);
     let bytes: usize = papers.iter().map(|paper| paper.text().len()).sum();
     assert!(bytes >= CORPUS_BYTES);
 
-    let lexical = score(&papers, &meaning, Words::TheSeats);
-    let paraphrased = score(&papers, &meaning, Words::Others);
+    let lexical = score(&papers, &meaning, |seat| &seat.lexical);
+    let paraphrased = score(&papers, &meaning, |seat| &seat.paraphrased[..TUNED]);
+    let unseen = score(&papers, &meaning, |seat| &seat.paraphrased[TUNED..]);
 
+    assert!(lexical.least() * 100 >= SEEDS * 95, "{lexical:?}");
+    assert!(paraphrased.least() * 100 >= SEEDS * 85, "{paraphrased:?}");
+    // One paraphrase of the network seat is beyond the model, so of these only all together reach the bar.
     let plants = SEEDS * SEATS.len() as u64;
-    assert!(lexical.found() * 100 >= plants * 95, "{lexical:?}");
-    assert!(paraphrased.found() * 100 >= plants * 85, "{paraphrased:?}");
+    assert!(unseen.found() * 100 >= plants * 85, "{unseen:?}");
+    assert!(unseen.least() * 100 >= SEEDS * 60, "{unseen:?}");
 }
 
 /// The paraphrases are what they are called: they share hardly a word with the question or their seat.

@@ -4,6 +4,9 @@
 pub(crate) const QUESTION: &str = "Should we move the customer database to the new cluster this quarter, considering \
                                    cost, latency and the auth migration?";
 
+/// Paraphrases of each seat that the search was tuned on.
+pub(crate) const TUNED: usize = 3;
+
 pub(crate) struct SeatPlants {
     pub(crate) seat: &'static str,
     pub(crate) focus: &'static str,
@@ -11,8 +14,8 @@ pub(crate) struct SeatPlants {
     pub(crate) lexicon: &'static str,
     /// With words of the seat and of the question.
     pub(crate) lexical: [&'static str; 3],
-    /// With hardly any of them.
-    pub(crate) paraphrased: [&'static str; 3],
+    /// With hardly any of them. The search was tuned on the first three, with an eye on the others.
+    pub(crate) paraphrased: [&'static str; 2 * TUNED],
 }
 
 pub(crate) const SEATS: [SeatPlants; 9] = [
@@ -41,6 +44,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "Two former employees can still get into the system that holds our clients' personal details, because nobody \
              took their rights away. If those details are carried over to the other machines as they are, the hole is \
              carried over too. Hackers look for exactly such forgotten doors.",
+            "Nobody has gone through the list of those who are allowed to look at our clients' files for three years. \
+             If the files are carried over to the other machines with that list, trainees will be able to read bank \
+             details there as they are here. It ought to be checked name by name before anything is copied.",
+            "While our buyers' records travel between the two halls, anyone with a laptop on the same line could read \
+             along, because nothing on the way is made unreadable. The people who watch over the safety of our systems \
+             will only agree once the line is protected. They also want to know who keeps the keys.",
+            "The way in which our staff prove who they are is about to be replaced, and the system with the clients' \
+             records depends on the old way. Relocating it first would mean leaving a side entrance open for weeks. \
+             Last year strangers got in through just such an entrance at one of our suppliers.",
         ],
     },
     SeatPlants {
@@ -68,6 +80,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "During the trial, one of the recently installed computers was switched off on purpose while client records were \
              being written. The rest went on without losing anything. The machine we use at present would have stood \
              still until a technician came.",
+            "The computers on which our clients' records live at present are eight years old, and their maker has \
+             stopped repairing them. The ones that stand ready beside them are four times as fast and share the work \
+             among themselves. One technician can look after all of them.",
+            "We counted how much room our buyers' files take up and how much is left on the recently installed \
+             computers. It fits, but only until next summer, as the photographs grow faster than anything else. After \
+             that another row of computers would have to be bought.",
+            "In July the air conditioning in the old computer room broke down, and the system with the clients' records \
+             was gone for a whole afternoon. The other room has two cooling plants and its own generator. A second copy \
+             would run there at all times and step in by itself.",
         ],
     },
     SeatPlants {
@@ -95,6 +116,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "Five of our programs still have the numeric address of the machine with the client records built in. After the \
              relocation they would call a machine that no longer answers. The filter between the two buildings has to be \
              opened for them as well, or their calls will be turned away.",
+            "Our shops in the north hang on a thin line that is busy from morning to night. Were the clients' records \
+             to live in the other building, every look at them would have to squeeze through that line. Either it is \
+             widened, or the tills will crawl.",
+            "Between the web shop and the machine with our buyers' files there are two hops today; there would be five \
+             after the relocation. Each of them adds a little waiting. The engineers measured that a page would take \
+             half a second longer to appear.",
+            "The computers we want to relocate our clients' records to sit behind a gate that lets through only what is \
+             on its list. Forty programs of ours are not on that list, and seven partners call from outside. Unless all \
+             are entered beforehand, they will knock in vain.",
         ],
     },
     SeatPlants {
@@ -122,6 +152,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "Before our clients' records are relocated, the way they are structured should be cleaned up. The same street is \
              written down four times for each person, and the copies contradict each other. Two of the four fields can go, \
              and the system we are going to wants a fixed format for each of the others.",
+            "In our clients' files the postcode is a number, which eats the leading zero; the machines we are going to \
+             would keep it as text. Everything that compares postcodes would have to be gone over. Whoever wrote those \
+             programs has left the company.",
+            "Each client has a number today, and everything else refers to that number. The two firms we bought used \
+             the same numbers for other people, so putting all records together in their new home would mix up \
+             strangers. First every person needs a number that nobody else has.",
+            "The field for remarks holds everything that found no other place: birthdays, discounts, even passport \
+             numbers. On the system we are going to, every kind of information needs a place of its own with fixed \
+             rules. Taking those remarks apart is the largest piece of work in the whole relocation.",
         ],
     },
     SeatPlants {
@@ -148,6 +187,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "The evening run that hands our clients' purchases over to the bookkeepers expects to find everything in one \
              place, in a fixed order. The machines we are going to deliver the same things in another order, and the run \
              trips over that. Rewriting it takes a fortnight.",
+            "Each hour the web shop sends what was bought to the machine with our clients' records, and from there it \
+             goes on to the parcel service. When that machine is replaced by others, the hand-over in the middle has to \
+             be rebuilt. If it halts for an hour, parcels stay in the hall.",
+            "The figures the board looks at on Mondays are put together over the weekend from our buyers' records. Nine \
+             small programs run one after another, each waiting for what the one before has left behind. Were the \
+             records to be relocated on a Saturday, the whole chain would come to nothing.",
+            "For some weeks, every change to a client's record would have to be written twice, to the old machines and \
+             to the other ones, so that neither lags behind. A small program carries the changes across every few \
+             seconds. When it stumbled in the trial, four thousand changes arrived in the wrong order.",
         ],
     },
     SeatPlants {
@@ -174,6 +222,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "The boxes with the files of people who are no longer our clients refer to places in the present system. After \
              the relocation these places are gone, and nobody could find a person's old papers again when a court asks for \
              them.",
+            "The tax office may ask for our clients' bills for up to ten years. Those from before 2019 exist only on \
+             the old machines, in a form that the other ones cannot read. If we switch the old ones off after the \
+             relocation, we could not produce a bill when someone asks for it.",
+            "Clients who wish to be forgotten have a right to it, and on the present machines wiping a person out takes \
+             one click. On the others, traces would remain in the spare copies for a year. Our lawyers want that sorted \
+             out before any record is taken there.",
+            "Every Sunday a spare copy of our buyers' records is written to tape and driven to a vault. Nobody has yet \
+             read such a tape on the machines we want to go to. If fire broke out in the first weeks there, we would \
+             stand with tapes that nothing can open.",
         ],
     },
     SeatPlants {
@@ -199,6 +256,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "The bill for the recently installed machines grows with what is put on them. Putting our clients' records there \
              would make it a quarter larger, and the purse for this year is nearly empty. The treasurer would agree if \
              something else were given up.",
+            "The maker of the present system has announced that it will charge a fifth more from January. Leaving for \
+             the other machines with our clients' records before that date would keep forty thousand a year in our \
+             pockets. The helpers from outside who would do the work want half of that once.",
+            "We are bound to the firm that looks after the old machines until the end of next year, and it wants to be \
+             paid whether we use them or not. Taking our buyers' records elsewhere earlier is money thrown away. \
+             Perhaps the firm can be talked into letting us go.",
+            "What the relocation of the clients' records will swallow has been guessed three times, and each guess was \
+             twice the one before. The board has put aside ninety thousand. Should it become more, the rest must be \
+             taken from what was meant for the shops.",
         ],
     },
     SeatPlants {
@@ -225,6 +291,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "Staff in the shops are afraid of having to learn two things at once: the other way of signing in and the other \
              screens for looking up a client. The people who answer their calls ask us to leave at least a month between \
              the two.",
+            "Most of those who call us want to know where their parcel is, and our people look that up in the clients' \
+             records. On the evening of the relocation they could not, and would have to put callers off. A notice on \
+             the website and a recorded greeting would spare much anger.",
+            "The screens on which our sales people look up a client would change along with the machines. In the trial \
+             group, older colleagues needed three days until they found everything again. They asked for a short course \
+             and for someone they can ring in the first week.",
+            "After the warehouse got its new program, callers waited forty minutes on the line, and some never came \
+             back. If the clients' records are relocated just before the holidays, the same may happen again. Those who \
+             sit at the telephones ask for extra hands, or for another month.",
         ],
     },
     SeatPlants {
@@ -251,6 +326,15 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "Two large changes stand one week apart in the calendar: the other way of signing in, and the relocation of the \
              records of our buyers. If the first goes wrong, undoing it would undo the second as well. Three engineers who \
              know both are on holiday then.",
+            "First the small shops, then the large ones, and the web shop last: in this order the clients' records \
+             would be switched to the other machines, a week for each. After every step we look for two days whether \
+             all is well. Only then comes the next.",
+            "No changes to our systems are allowed between mid November and New Year. If switching the clients' records \
+             over is not done by then, it waits until February. The list of what has to happen before that day has \
+             thirty entries, and eleven are ticked off.",
+            "On the night when our buyers' records are switched to the other machines, two people from each team would \
+             have to be awake, and one who may decide to call it off. Up to four in the morning everything can be taken \
+             back. After that there is only forward.",
         ],
     },
 ];
