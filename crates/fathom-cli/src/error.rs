@@ -34,7 +34,7 @@ pub(crate) enum CliError {
     #[error("{message}")]
     Arguments { message: String, hint: String },
     #[error("there is no question")]
-    NoQuestion,
+    NoQuestion { command: &'static str },
     #[error("`{what}` is {value}, the hard cap is {cap}")]
     OverCap { what: String, value: u64, cap: u64 },
     #[error("`{model}` is no model of this build: {why}")]
@@ -93,7 +93,7 @@ impl CliError {
             Self::UnknownCommand { .. } => "F0102",
             Self::BadValue { .. } => "F0103",
             Self::Arguments { .. } => "F0104",
-            Self::NoQuestion => "F0105",
+            Self::NoQuestion { .. } => "F0105",
             Self::OverCap { .. } => "F0106",
             Self::UnknownModel { .. } => "F0108",
             Self::NoScript { .. } => "F0109",
@@ -128,7 +128,9 @@ impl CliError {
                 "write `--budget tokens=20000,calls=8,time=30s,cost=0.25`".into()
             }
             Self::BadValue { what, .. } => format!("`--help` after the command says what `{what}` takes"),
-            Self::NoQuestion => "put it first: `fathom ask \"…\" --context PATH`; `-` or a pipe reads it from stdin".into(),
+            Self::NoQuestion { command } => {
+                format!("put it first: `fathom {command} \"…\" --context PATH`; `-` or a pipe reads it from stdin")
+            }
             Self::OverCap { what, cap, .. } => format!("set `{what}` to at most {cap}"),
             Self::UnknownModel { .. } => "a model is `local/NAME`, `local/FILE.gguf`, `openai/NAME`, `anthropic/NAME`, `ollama/NAME` or `script/FILE`".into(),
             Self::NoScript { .. } => "`script/FILE` answers from the JSON lines of FILE; the path is relative to this folder".into(),

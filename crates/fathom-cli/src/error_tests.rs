@@ -8,7 +8,7 @@ fn run() -> RunId {
 fn all() -> Vec<CliError> {
     let io = || io::Error::from(io::ErrorKind::NotFound);
     vec![
-        CliError::NoQuestion,
+        CliError::NoQuestion { command: "council" },
         CliError::OverCap {
             what: "--max-depth".into(),
             value: 9,

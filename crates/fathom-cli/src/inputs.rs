@@ -22,16 +22,16 @@ pub(crate) struct Gathered {
     pub(crate) warnings: Vec<String>,
 }
 
-/// The question: as it was typed, or from stdin.
-pub(crate) fn question(typed: Option<&str>) -> Result<String, CliError> {
+/// The question of a command: as it was typed, or from stdin.
+pub(crate) fn question(command: &'static str, typed: Option<&str>) -> Result<String, CliError> {
     let question = match typed {
         Some(STDIN) => read_stdin()?,
         Some(question) => question.to_owned(),
-        None if io::stdin().is_terminal() => return Err(CliError::NoQuestion),
+        None if io::stdin().is_terminal() => return Err(CliError::NoQuestion { command }),
         None => read_stdin()?,
     };
     if question.trim().is_empty() {
-        return Err(CliError::NoQuestion);
+        return Err(CliError::NoQuestion { command });
     }
     Ok(question.trim_end().to_owned())
 }

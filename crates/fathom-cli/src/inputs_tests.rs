@@ -70,6 +70,6 @@ fn a_rubric_is_text_or_a_file() {
 
 #[test]
 fn a_question_must_say_something() {
-    assert_eq!(question(Some("why?\n")).unwrap(), "why?");
-    assert_eq!(question(Some("  ")).unwrap_err().code(), "F0105");
+    assert_eq!(question("ask", Some("why?\n")).unwrap(), "why?");
+    assert_eq!(question("ask", Some("  ")).unwrap_err().code(), "F0105");
 }

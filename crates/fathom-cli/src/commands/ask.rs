@@ -1,5 +1,6 @@
-//! `fathom ask`: one question, one answer.
+//! `fathom ask`: one question, one answer, by the program that the charter's router names.
 
+use fathom_core::programs::council;
 use fathom_core::programs::direct::{Params, Review};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
@@ -12,15 +13,18 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::inputs;
 use crate::settings::Settings;
-use crate::typed::Ask;
+use crate::typed::{Ask, Council};
 
 /// How often an answer that failed its review is written anew, unless the configuration says otherwise.
 const REVISIONS_MAX: u32 = 1;
 
 pub(crate) async fn ask(asked: Ask, settings: Settings) -> Result<Exit, CliError> {
     let charter = settings.charter()?;
+    if charter.router.ask == council::NAME {
+        return super::council::decide("ask", as_council(asked)?, settings).await;
+    }
     let mut models = charter.cast(settings.model.models(environment::key)?);
-    let question = inputs::question(asked.question.as_deref())?;
+    let question = inputs::question("ask", asked.question.as_deref())?;
     let inputs::Gathered {
         material,
         mut warnings,
@@ -39,6 +43,27 @@ pub(crate) async fn ask(asked: Ask, settings: Settings) -> Result<Exit, CliError
         frame: charter.frame(),
     };
     launch(&app, new, warnings).await
+}
+
+/// The question as a council gets it. What only a single prompt can follow is refused.
+fn as_council(asked: Ask) -> Result<Council, CliError> {
+    let unused = [
+        ("--review", asked.review.is_some()),
+        ("--system", asked.system.is_some()),
+        ("--max-output", asked.max_output.is_some()),
+    ];
+    if let Some((option, _)) = unused.into_iter().find(|(_, typed)| *typed) {
+        return Err(CliError::Arguments {
+            message: format!("`{option}` does not go with a charter whose `ask` is a council"),
+            hint: "leave it out, or name another charter with `--charter`".to_owned(),
+        });
+    }
+    Ok(Council {
+        question: asked.question,
+        context: asked.context,
+        compare: false,
+        no_reuse: false,
+    })
 }
 
 /// The program's parameters: what was typed over what the file says.

@@ -47,3 +47,25 @@ fn a_review_may_rewrite_once_by_default() {
     let review = params(&typed, Params::default()).unwrap().review.unwrap();
     assert_eq!(review.revisions_max, REVISIONS_MAX);
 }
+
+#[test]
+fn c07_a_council_that_answers_takes_the_question_and_refuses_what_it_cannot_follow() {
+    let plain = asked(|asked| {
+        asked.question = Some("may we?".into());
+        asked.context = vec!["docs".into()];
+        asked.no_stream = true;
+    });
+    let council = as_council(plain).unwrap();
+    assert_eq!(council.question.as_deref(), Some("may we?"));
+    assert_eq!(council.context, ["docs"].map(std::path::PathBuf::from));
+    let cases: [(&str, fn(&mut Ask)); 3] = [
+        ("--review", |asked| asked.review = Some("be kind".into())),
+        ("--system", |asked| asked.system = Some("be brief".into())),
+        ("--max-output", |asked| asked.max_output = Some(8)),
+    ];
+    for (option, change) in cases {
+        let error = as_council(asked(change)).unwrap_err();
+        assert_eq!(error.code(), "F0104");
+        assert!(error.to_string().contains(option), "{error}");
+    }
+}

@@ -31,6 +31,15 @@ pub(crate) const CHARTER: &str = "council";
 const SKIPPED_SHOWN_MAX: usize = 5;
 
 pub(crate) async fn council(asked: Council, settings: Settings) -> Result<Exit, CliError> {
+    decide("council", asked, settings).await
+}
+
+/// Decides for the command that was typed.
+pub(super) async fn decide(
+    command: &'static str,
+    asked: Council,
+    settings: Settings,
+) -> Result<Exit, CliError> {
     let charter = settings.charter()?;
     let Some(council) = &charter.council else {
         return Err(CliError::BadValue {
@@ -45,7 +54,7 @@ pub(crate) async fn council(asked: Council, settings: Settings) -> Result<Exit, 
     if let Some(depth) = settings.depth_of(DEPTH_MAX)? {
         params.depth_max = depth;
     }
-    let question = settle(&asked, &mut params)?;
+    let question = settle(command, &asked, &mut params)?;
     let context = context(&asked, council.passage_tokens(profile))?;
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
@@ -156,13 +165,13 @@ impl Meter {
 }
 
 /// What was typed, over what the charter says. Gives the question back.
-fn settle(asked: &Council, params: &mut Params) -> Result<String, CliError> {
+fn settle(command: &'static str, asked: &Council, params: &mut Params) -> Result<String, CliError> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");
     if reads_question && asked.context.iter().any(|path| is_stdin(path)) {
         return Err(CliError::Arguments {
             message: "stdin cannot be both the question and the context".to_owned(),
-            hint: "put the question first: `fathom council \"…\" --context -`".to_owned(),
+            hint: format!("put the question first: `fathom {command} \"…\" --context -`"),
         });
     }
     if asked.compare && params.depth_max == 0 {
@@ -178,7 +187,7 @@ fn settle(asked: &Council, params: &mut Params) -> Result<String, CliError> {
     if asked.no_reuse {
         params.reuse = Reuse::Off;
     }
-    inputs::question(asked.question.as_deref())
+    inputs::question(command, asked.question.as_deref())
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn x01_what_was_typed_stands_over_what_the_charter_says() {
         ..Params::default()
     };
     let mut params = charter.clone();
-    let question = settle(&asked(|_| {}), &mut params).unwrap();
+    let question = settle("council", &asked(|_| {}), &mut params).unwrap();
     assert_eq!(question, "may we?");
     assert_eq!(params, charter);
 
@@ -28,7 +28,7 @@ fn x01_what_was_typed_stands_over_what_the_charter_says() {
         asked.compare = true;
         asked.no_reuse = true;
     });
-    settle(&typed, &mut params).unwrap();
+    settle("council", &typed, &mut params).unwrap();
     assert!(params.compare);
     assert_eq!(params.reuse, Reuse::Off);
 }
@@ -62,16 +62,17 @@ fn x08_flags_that_contradict_each_other_are_refused() {
             "stdin cannot be both the question and the context",
         ),
     ] {
-        let error = settle(&typed, &mut params.clone()).unwrap_err();
+        let error = settle("council", &typed, &mut params.clone()).unwrap_err();
         assert_eq!(error.to_string(), message);
         assert_eq!(error.exit(), Exit::Usage);
     }
-    settle(&both(Some("may we?")), &mut flat.clone()).unwrap();
+    settle("council", &both(Some("may we?")), &mut flat.clone()).unwrap();
 }
 
 #[test]
 fn x08_an_empty_question_is_none() {
     let empty = asked(|asked| asked.question = Some(" \n".to_owned()));
-    let error = settle(&empty, &mut Params::default()).unwrap_err();
+    let error = settle("council", &empty, &mut Params::default()).unwrap_err();
     assert_eq!(error.code(), "F0105");
+    assert!(error.hint().starts_with("put it first: `fathom council "));
 }

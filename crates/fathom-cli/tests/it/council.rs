@@ -296,3 +296,32 @@ fn c10_learning_needs_data_and_says_how_to_get_it() {
     learn(&["council", "--dry-run"]).exits(2).says("F0641");
     learn(&["council"]).exits(2).says("--out FILE");
 }
+
+/// A charter whose `ask` goes to its council.
+fn with_router() -> Session {
+    let session = with_notes();
+    let built_in = include_str!("../../../../charters/council/charter.toml");
+    let (before, after) = built_in.split_once("[router]\n").expect("a router");
+    let text = format!("{before}[router]\nask = \"council\"\n{after}");
+    std::fs::create_dir(session.path().join("deciding")).expect("a folder");
+    session.write("deciding/charter.toml", &text);
+    session
+}
+
+#[test]
+fn c02_ask_goes_to_the_council_where_the_router_says_so() {
+    let session = with_router();
+    let charter = ["--charter", "./deciding", "--model", "script/answers.jsonl"];
+    let ask = |more: &[&str]| session.run(&[&["ask"], more, &charter].concat());
+    let done = ask(&[ASKED, "--json", "--context", "notes"]);
+    let result = done.exits(0).json();
+    assert_eq!(result["program"], "council");
+    assert_eq!(result["vote"], "APPROVE");
+    assert_eq!(result["dissent"], json!(["IT/security"]));
+    ask(&[ASKED, "--system", "Be brief."])
+        .exits(2)
+        .says("`--system`");
+    ask(&["  "])
+        .fails(2, "F0105")
+        .says("put it first: `fathom ask ");
+}
