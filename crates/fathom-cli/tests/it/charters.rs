@@ -141,7 +141,7 @@ fn c02_show_tells_the_seats_of_a_council_as_a_tree() {
         .run(&["charter", "show", "council"])
         .exits(0)
         .prints("├─ remote   depth 1, 4 sub-chiefs, stated confidence, 1200 tokens of passages")
-        .prints("└─ local    depth 1, 4 sub-chiefs, 5 votes a seat, 400 tokens of passages")
+        .prints("└─ local    depth 1, 4 sub-chiefs, 3 votes a seat, 400 tokens of passages")
         .prints("seats\n├─ IT\n│  ├─ security         25 words\n│  ├─ infrastructure   23 words")
         .prints("└─ Ops\n   ├─ cost          24 words")
         .prints("   └─ people        21 words\n");
