@@ -149,7 +149,7 @@ pub(crate) struct Directions {
 }
 
 impl Directions {
-    fn push(&mut self, vector: &[f32]) -> Result<(), MaterialError> {
+    pub(crate) fn push(&mut self, vector: &[f32]) -> Result<(), MaterialError> {
         if self.numbers.is_empty() {
             self.dimensions = vector.len();
         }

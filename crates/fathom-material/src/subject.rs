@@ -136,3 +136,7 @@ fn add(to: &mut [f32], what: &[f32], times: f32) {
         *to += times * what;
     }
 }
+
+#[cfg(test)]
+#[path = "subject_tests.rs"]
+mod tests;
