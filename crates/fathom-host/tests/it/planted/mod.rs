@@ -142,7 +142,7 @@ fn c03_planted_passages_reach_their_seats() {
 
     assert!(lexical.least() * 100 >= SEEDS * 95, "{lexical:?}");
     assert!(paraphrased.least() * 100 >= SEEDS * 85, "{paraphrased:?}");
-    // One paraphrase of the network seat is beyond the model, so of these only all together reach the bar.
+    // Single ones of these are beyond the model, so not every seat reaches the bar with them; all together do.
     let plants = SEEDS * SEATS.len() as u64;
     assert!(unseen.found() * 100 >= plants * 85, "{unseen:?}");
     assert!(unseen.least() * 100 >= SEEDS * 60, "{unseen:?}");
