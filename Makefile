@@ -56,8 +56,10 @@ bench: setup ## Fetch all weights and what we compare with, and run the benchmar
 	@weights=$$(scripts/pull-weights $(BENCH_WEIGHTS)); \
 	export FATHOM_TEST_WEIGHTS="$$weights"; \
 	export FATHOM_BENCH_PEERS="$$(scripts/bench-peers)"; \
+	export FATHOM_BENCH_RLM_PEERS="$$(scripts/bench-peers rlm)"; \
 	cargo bench -p fathom-core --bench complexity; \
-	cargo bench -p fathom-cli --bench figures --bench packing --bench council; \
+	cargo bench -p fathom-sandbox --bench sandbox; \
+	cargo bench -p fathom-cli --bench figures --bench packing --bench council --bench rlm --bench rlm_local; \
 	cargo bench -p fathom-local
 
 .PHONY: verify

@@ -1,0 +1,329 @@
+//! `CPython` as the interpreter: a base process that loads the standard library once and locks itself in, templates that are
+//! forked from it and hold material, and sessions that are forked from these. Memory is shared until it is written to.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+use crate::control::Control;
+use crate::engine::{Process, Worker};
+use crate::error::SandboxError;
+use crate::filter;
+use crate::material::{SHARED_BYTES_MIN, Sealed, Small};
+use crate::options::{Interpreter, Isolation};
+
+mod search;
+
+pub(crate) use search::candidates;
+
+const BASE: &str = include_str!("base.py");
+const RECIPES: &str = include_str!("recipes.py");
+const SESSION: &str = concat!(
+    include_str!("session.py"),
+    "\n\n",
+    include_str!("surroundings.py")
+);
+
+/// Reads the base's source from its control socket. Its own copy of the builtins is out of reach of what code in a cell
+/// puts in their place.
+const STUB: &str = "import posix, builtins; exec(posix.read(0, 1 << 20), \
+                    {'__builtins__': dict(vars(builtins)), '__name__': 'fathom'})";
+
+/// Longest time until the base process is ready; it takes a fraction of a second on an idle machine.
+const BEGIN_MAX: Duration = Duration::from_secs(30);
+
+/// Longest time until a session's process is there.
+const OPEN_MAX: Duration = Duration::from_secs(30);
+
+/// Most threads and processes of the user that the sandbox runs as, as its processes see it.
+const THREADS_MAX: u32 = 8_192;
+
+/// More than a machine has; a larger limit is no number that the kernel takes.
+const MEMORY_BYTES_MAX: u64 = 1 << 46;
+
+/// The base process.
+#[derive(Debug)]
+pub(crate) struct Base {
+    control: Control,
+    turn: Mutex<()>,
+    _child: Child,
+}
+
+#[derive(Serialize)]
+struct Setup {
+    base_filters: Vec<Vec<u8>>,
+    session_filters: Vec<Vec<u8>>,
+    session: &'static str,
+    recipes: &'static str,
+    threads_max: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", untagged)]
+enum Begun {
+    Refused { refused: String },
+    Ready { version: String, landlock: u32 },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Order {
+    Template { material: Lent },
+    Session { memory: u64, material: Option<Lent> },
+}
+
+/// Material in the memory that comes beside an order.
+#[derive(Serialize)]
+struct Lent {
+    bytes: u64,
+    index_bytes: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case", untagged)]
+enum Done {
+    Failed {
+        failed: String,
+    },
+    Forked {
+        process: u32,
+    },
+    Ready {
+        #[serde(rename = "ready")]
+        _ready: bool,
+    },
+}
+
+impl Base {
+    /// Starts the base process on this Python; an error says why it cannot be used.
+    pub(crate) async fn begin(program: &Path) -> Result<(Self, Isolation), String> {
+        let setup = Setup {
+            base_filters: filter::base()?,
+            session_filters: filter::session()?,
+            session: SESSION,
+            recipes: RECIPES,
+            threads_max: THREADS_MAX,
+        };
+        let (control, theirs) = Control::pair().map_err(|error| error.to_string())?;
+        let child = start(program, theirs).map_err(|error| error.to_string())?;
+        let talk = async {
+            control.send_bytes(BASE.as_bytes(), &[]).await?;
+            control.send(&setup, &[]).await?;
+            control.receive::<Begun>().await
+        };
+        let begun = timeout(BEGIN_MAX, talk)
+            .await
+            .map_err(|_| "it did not get ready in time".to_owned())?
+            .map_err(|error| format!("it ended before it was ready ({error})"))?;
+        match begun.0 {
+            Begun::Refused { refused } => Err(refused),
+            Begun::Ready { version, landlock } => {
+                let isolation = Isolation {
+                    interpreter: Interpreter::CPython,
+                    version,
+                    program: Some(program.to_owned()),
+                    landlock: Some(landlock),
+                    seccomp: true,
+                    limits: true,
+                    refused: Vec::new(),
+                };
+                let base = Self {
+                    control,
+                    turn: Mutex::new(()),
+                    _child: child,
+                };
+                Ok((base, isolation))
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place where the sandbox starts a program"
+)]
+fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
+    Command::new(program)
+        .args(["-S", "-s", "-B", "-X", "utf8", "-c", STUB])
+        .env_clear()
+        // Sets and dictionaries keep their order in a replay.
+        .env("PYTHONHASHSEED", "0")
+        // Large texts in large pages: a fork then copies fewer entries. Unknown to other C libraries.
+        .env("GLIBC_TUNABLES", "glibc.malloc.hugetlb=1")
+        .current_dir("/")
+        .stdin(Stdio::from(control))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+}
+
+/// What sessions on one context are forked from.
+#[derive(Clone, Debug)]
+pub(crate) enum Template {
+    /// A process that holds the material, for all sessions together.
+    Shared(Arc<Shared>),
+    /// The base process; each session reads the material by itself.
+    Own {
+        base: Arc<Base>,
+        material: Arc<Small>,
+    },
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    control: Control,
+    turn: Mutex<()>,
+    _process: Process,
+    // Its parent: it must not end before.
+    _base: Arc<Base>,
+}
+
+impl Template {
+    pub(crate) async fn load(base: &Arc<Base>, material: Sealed) -> Result<Self, SandboxError> {
+        let base = Arc::clone(base);
+        if material.bytes < SHARED_BYTES_MIN {
+            return Ok(Self::Own {
+                base,
+                material: Arc::new(Small::new(material)?),
+            });
+        }
+        let (control, theirs) = Control::pair()?;
+        let order = {
+            let base = Arc::clone(&base);
+            async move {
+                let order = Order::Template {
+                    material: Lent {
+                        bytes: material.bytes,
+                        index_bytes: material.index_bytes,
+                    },
+                };
+                exchange(
+                    &base.control,
+                    &base.turn,
+                    &order,
+                    &[theirs.as_fd(), material.memory.as_fd()],
+                )
+                .await
+            }
+        };
+        let process = whole(order).await?;
+        let (ready, _) = control.receive::<Done>().await.map_err(failed)?;
+        match ready {
+            Done::Ready { .. } => Ok(Self::Shared(Arc::new(Shared {
+                control,
+                turn: Mutex::new(()),
+                _process: process,
+                _base: base,
+            }))),
+            Done::Failed { failed } => Err(SandboxError::BadMaterial { cause: failed }),
+            Done::Forked { .. } => Err(out_of_turn()),
+        }
+    }
+
+    pub(crate) async fn open(&self, memory: u64) -> Result<Worker, SandboxError> {
+        let memory = memory.min(MEMORY_BYTES_MAX);
+        let (ours, theirs) = UnixStream::pair().map_err(SandboxError::io("make a socket"))?;
+        let theirs = theirs
+            .into_std()
+            .map_err(SandboxError::io("make a socket"))?;
+        // The worker waits in its calls.
+        theirs
+            .set_nonblocking(false)
+            .map_err(SandboxError::io("make a socket"))?;
+        let template = self.clone();
+        let process = whole(async move {
+            match &template {
+                Self::Shared(shared) => {
+                    let order = Order::Session {
+                        memory,
+                        material: None,
+                    };
+                    exchange(&shared.control, &shared.turn, &order, &[theirs.as_fd()]).await
+                }
+                Self::Own { base, material } => {
+                    let order = Order::Session {
+                        memory,
+                        material: Some(Lent {
+                            bytes: material.bytes,
+                            index_bytes: material.index_bytes,
+                        }),
+                    };
+                    let memory = material.memory()?;
+                    let descriptors = [theirs.as_fd(), memory.as_fd()];
+                    exchange(&base.control, &base.turn, &order, &descriptors).await
+                }
+            }
+        })
+        .await?;
+        Ok(Worker {
+            stream: ours,
+            process,
+        })
+    }
+}
+
+/// Runs an exchange to its end, even when the caller is gone: the next one must find no reply of this one.
+async fn whole(
+    exchange: impl Future<Output = Result<Process, SandboxError>> + Send + 'static,
+) -> Result<Process, SandboxError> {
+    tokio::spawn(exchange)
+        .await
+        .map_err(|error| SandboxError::BaseFailed {
+            what: error.to_string(),
+        })?
+}
+
+/// Orders a fork, and takes the child's descriptor.
+async fn exchange(
+    control: &Control,
+    turn: &Mutex<()>,
+    order: &Order,
+    descriptors: &[std::os::fd::BorrowedFd<'_>],
+) -> Result<Process, SandboxError> {
+    let _turn = turn.lock().await;
+    let talk = async {
+        control.send(order, descriptors).await?;
+        control.receive::<Done>().await
+    };
+    let (done, mut descriptors) = timeout(OPEN_MAX, talk)
+        .await
+        .map_err(|_| failed(io::ErrorKind::TimedOut.into()))?
+        .map_err(failed)?;
+    match (done, descriptors.pop()) {
+        (Done::Forked { process }, Some(descriptor)) => Ok(Process::new(descriptor, process)),
+        (Done::Failed { failed }, _) => Err(SandboxError::BaseFailed { what: failed }),
+        _ => Err(out_of_turn()),
+    }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is given to `map_err`")]
+fn failed(error: io::Error) -> SandboxError {
+    SandboxError::BaseFailed {
+        what: if error.kind() == io::ErrorKind::UnexpectedEof {
+            "it ended".to_owned()
+        } else {
+            error.to_string()
+        },
+    }
+}
+
+fn out_of_turn() -> SandboxError {
+    SandboxError::BaseFailed {
+        what: "it answered out of turn".to_owned(),
+    }
+}
+
+/// The Pythons to try, in order.
+pub(crate) fn programs(python: Option<&PathBuf>, folders: &[PathBuf]) -> Vec<PathBuf> {
+    python.map_or_else(|| candidates(folders), |python| vec![python.clone()])
+}

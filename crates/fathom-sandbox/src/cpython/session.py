@@ -1,0 +1,468 @@
+# What a session is: the loop that runs cells, and what code in a cell finds. It runs in the worker beside that code, so
+# nothing here is a boundary: the kernel's limits and the host's checks are.
+SOCKET = 3
+FRAME_BYTES_MAX = 16 << 20
+VALUE_BYTES_MAX = 8 << 20
+ERROR_CHARS_MAX = 6000
+VALUE_NODES_MAX = 2000000
+VALUE_DEPTH_MAX = 200
+THREADS_MAX = 128
+CLOCK_START = 1767225600.0  # 2026-01-01: a replay sees the time that was.
+CLOCK_STEP = 0.001
+RESERVE_BYTES = 2 << 20
+DRAFT_SECONDS_MIN = 0.005
+SHOW_SECONDS_MIN = 0.02
+
+os_read, os_write, os_exit = os.read, os.write, os._exit
+dump = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
+load = json.JSONDecoder().decode
+real_sleep = time.sleep
+real_clock = time.monotonic
+# Newer versions start threads under another name.
+start_name = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else "_start_new_thread"
+start_thread = getattr(threading, start_name)
+
+
+# Frames: a length of four bytes, then JSON.
+
+class State:
+    cell = 0        # The cell that runs; 0 when none does.
+    replayed = False
+    submitted = False
+    reading = False  # Whether some thread reads the socket for all.
+    question = 0
+    clock = CLOCK_START
+    out = None
+    reserve = None  # Memory that is let go to tell of a want of memory.
+    entropy = None
+    told = 0.0      # When a draft was sent last.
+    shown = 0.0     # When output was sent last.
+
+
+state = State()
+arrived = {}
+send_lock = threading.Lock()
+changed = threading.Condition(threading.Lock())
+inbox = bytearray()
+
+
+def send(message):
+    data = dump(message).encode("utf-8", "replace")
+    if len(data) > FRAME_BYTES_MAX:
+        raise FrameTooLarge(len(data))
+    data = len(data).to_bytes(4, "big") + data
+    with send_lock:
+        sent = os_write(SOCKET, data)
+        while sent < len(data):
+            sent += os_write(SOCKET, memoryview(data)[sent:sent + (1 << 20)])
+
+
+def fill(size):
+    while len(inbox) < size:
+        data = os_read(SOCKET, max(65536, min(size - len(inbox), 1 << 22)))
+        if not data:
+            os_exit(0)
+        inbox.extend(data)
+
+
+def read_frame():
+    fill(4)
+    end = 4 + int.from_bytes(inbox[:4], "big")
+    fill(end)
+    message = load(inbox[4:end].decode())
+    del inbox[:end]
+    return message
+
+
+def wait(number):
+    """Waits for the answer to a question, or for a cell under 0. One of the waiting threads reads for all."""
+    while True:
+        with changed:
+            while True:
+                if number in arrived:
+                    return arrived.pop(number)
+                if not state.reading:
+                    state.reading = True
+                    break
+                changed.wait()
+        try:
+            message = read_frame()
+        except BaseException:
+            with changed:
+                state.reading = False
+                changed.notify_all()
+            raise
+        with changed:
+            state.reading = False
+            if "cell" in message:
+                arrived[0] = message["cell"]
+            else:
+                arrived[message["answer"]["id"]] = message["answer"]["reply"]
+            changed.notify_all()
+
+
+# Questions.
+
+class FrameTooLarge(Exception):
+    pass
+
+
+class QueryError(Exception):
+    """No answer came; the subclasses say why."""
+    partial = None
+
+
+faults = {"QueryError": QueryError}
+for fault_name in ("RateLimited", "BudgetExceeded", "TooLarge", "Refused", "Empty", "Truncated", "TimedOut", "Unavailable"):
+    faults[fault_name] = type(fault_name, (QueryError,), {"__module__": "__main__", "__qualname__": fault_name})
+QueryError.__module__ = "__main__"
+
+
+def ask(call):
+    with changed:
+        if not state.cell:
+            raise QueryError("no cell is running")
+        state.question += 1
+        number = state.question
+        cell = state.cell
+    try:
+        send({"ask": {"cell": cell, "id": number, "call": call}})
+    except FrameTooLarge as error:
+        raise faults["TooLarge"]("the question has %d bytes; at most %d can be asked at once" % (error.args[0], FRAME_BYTES_MAX)) from None
+    return wait(number)
+
+
+def outcome(item):
+    if "said" in item:
+        return item["said"]
+    fault = item["fault"]
+    error = faults.get(fault["kind"], QueryError)(fault["message"])
+    error.partial = fault.get("partial")
+    return error
+
+
+def ask_each(call):
+    answers = [outcome(item) for item in ask(call)["each"]]
+    if all(isinstance(answer, QueryError) for answer in answers):
+        raise answers[0]
+    return answers
+
+
+def text(value, what):
+    if not isinstance(value, str):
+        raise TypeError("%s must be a str, not %s" % (what, type(value).__name__))
+    return str.__str__(value)
+
+
+def texts(values, what):
+    if isinstance(values, (str, bytes, dict)):
+        raise TypeError("%ss must be a list of str, not %s" % (what, type(values).__name__))
+    return [text(value, "every " + what) for value in values]
+
+
+def query(prompts, pattern, max_tokens):
+    call = {"prompts": prompts}
+    if pattern is not None:
+        call["pattern"] = text(getattr(pattern, "pattern", pattern), "pattern")
+    if max_tokens is not None:
+        if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or not 0 < max_tokens < 1 << 32:
+            raise ValueError("max_tokens must be a positive int")
+        call["tokens_max"] = int(max_tokens)
+    return ask_each({"query": call})
+
+
+def llm_query(prompt, pattern=None, max_tokens=None):
+    """The sub-model's reply to one prompt."""
+    return query([text(prompt, "prompt")], pattern, max_tokens)[0]
+
+
+def llm_query_batched(prompts, pattern=None, max_tokens=None):
+    """The sub-model's replies to many prompts at once. A failed one stands in the list as its exception."""
+    prompts = texts(prompts, "prompt")
+    return query(prompts, pattern, max_tokens) if prompts else []
+
+
+def task(goal, context):
+    part = {"goal": goal}
+    if context is not None:
+        part["context"] = value(context)
+    return part
+
+
+def rlm_query(prompt, context=None):
+    """The answer of a child that works on the prompt in a session of its own."""
+    return ask_each({"recurse": {"tasks": [task(text(prompt, "prompt"), context)]}})[0]
+
+
+def rlm_query_batched(prompts, contexts=None):
+    """The answers of many children at once. A failed one stands in the list as its exception."""
+    prompts = texts(prompts, "prompt")
+    contexts = [None] * len(prompts) if contexts is None else list(contexts)
+    if len(contexts) != len(prompts):
+        raise ValueError("%d prompts with %d contexts" % (len(prompts), len(contexts)))
+    tasks = [task(goal, context) for goal, context in zip(prompts, contexts)]
+    return ask_each({"recurse": {"tasks": tasks}}) if tasks else []
+
+
+def budget():
+    """What is left: calls, tokens, cost_usd, seconds and episodes; None where there is no limit."""
+    return ask("budget")["budget"]
+
+
+# Answers.
+
+class Submitted(BaseException):
+    """Ends a cell that gave its answer."""
+
+
+def plain(item, left, depth=0):
+    """What JSON can say of a value; `left` counts down the size."""
+    left[0] -= 1
+    if left[0] < 0 or depth > VALUE_DEPTH_MAX:
+        raise ValueError("the value is too large or too deep")
+    if item is None or item is True or item is False:
+        return item
+    if isinstance(item, str):
+        left[0] -= len(item) // 8
+        return str.__str__(item)
+    if isinstance(item, int):
+        return int(item)
+    if isinstance(item, float):
+        return float(item) if math.isfinite(item) else None
+    if isinstance(item, dict):
+        return {key if isinstance(key, str) else key_text(key): plain(part, left, depth + 1) for key, part in item.items()}
+    if isinstance(item, (list, tuple, set, frozenset, collections.deque, types.GeneratorType, range, map, filter, zip, type({}.keys()), type({}.values()))):
+        return [plain(part, left, depth + 1) for part in item]
+    return plain(str(item), left, depth)
+
+
+def key_text(key):
+    return dump(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
+
+
+def value(item):
+    if isinstance(item, str):
+        made = {"form": "text", "text": str.__str__(item)}
+    else:
+        made = {"form": "json", "text": dump(plain(item, [VALUE_NODES_MAX]))}
+    if len(made["text"]) > VALUE_BYTES_MAX:
+        raise ValueError("the value has %d characters; at most %d can be handed over" % (len(made["text"]), VALUE_BYTES_MAX))
+    return made
+
+
+def submit(item):
+    made = value(item)
+    with changed:
+        first = not state.submitted and state.cell
+        state.submitted = True
+    if first:
+        send({"submit": {"cell": state.cell, "value": made}})
+
+
+def SUBMIT(*items, **named):
+    """Gives the final answer and ends the cell."""
+    if not items and not named:
+        raise TypeError("SUBMIT needs the answer")
+    if named:
+        item = named if len(named) > 1 or items else next(iter(named.values()))
+    else:
+        item = items[0] if len(items) == 1 else list(items)
+    submit(item)
+    raise Submitted()
+
+
+def FINAL_VAR(name):
+    """Gives a variable, or the variable of that name, as the final answer and ends the cell."""
+    if isinstance(name, str):
+        key = name.strip().strip("\"'")
+        if key in names:
+            SUBMIT(names[key])
+        if key.isidentifier() and not any(held is name for held in names.values()):
+            raise NameError("there is no variable %r" % key)
+    SUBMIT(name)
+
+
+class Answer(dict):
+    """What the model has so far. Its content is told now and then, so that it outlives a cell that is ended."""
+
+    def __setitem__(self, key, item):
+        dict.__setitem__(self, key, item)
+        now = real_clock()
+        if key == "content" and state.cell and now > state.told + DRAFT_SECONDS_MIN and item not in (None, ""):
+            state.told = now
+            send({"draft": {"cell": state.cell, "value": value(item)}})
+
+
+def begin_thread(*arguments, **named):
+    if len(sys._current_frames()) >= THREADS_MAX:
+        raise RuntimeError("can't start new thread: at most %d may run" % THREADS_MAX)
+    return start_thread(*arguments, **named)
+
+
+# Cells.
+
+def cell_name(number):
+    return "<cell %d>" % number
+
+
+def own_frames(report, seen=0):
+    """Leaves the frames of cells in a traceback, and cuts a chain of causes that is too long."""
+    report.stack = traceback.StackSummary.from_list([frame for frame in report.stack if frame.filename.startswith("<cell ")][-16:])
+    for name in ("__cause__", "__context__"):
+        cause = getattr(report, name)
+        if cause is not None:
+            if seen < 3:
+                own_frames(cause, seen + 1)
+            else:
+                setattr(report, name, None)
+
+
+def describe(error):
+    try:
+        report = traceback.TracebackException(type(error), error, error.__traceback__, limit=-64)
+        own_frames(report)
+        told = "".join(report.format()).rstrip("\n")
+    except MemoryError:
+        raise
+    except BaseException:
+        told = type(error).__name__
+    if len(told) > ERROR_CHARS_MAX:
+        told = told[:ERROR_CHARS_MAX // 2] + "\n…\n" + told[-ERROR_CHARS_MAX // 2:]
+    return told
+
+
+def run_code(number, code):
+    """Runs a cell; gives the kind of its error and the error, or nothing."""
+    name = cell_name(number)
+    linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+    try:
+        tree = ast.parse(code, name)
+        last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+        body = compile(tree, name, "exec", dont_inherit=True)
+        last = last and compile(ast.Expression(last.value), name, "eval", dont_inherit=True)
+    except Exception as error:
+        error.__traceback__ = None
+        return "syntax", error
+    try:
+        exec(body, names)
+        if last:
+            shown = eval(last, names)
+            if shown is not None:
+                names["_"] = shown
+                state.out.write(repr(shown) + "\n")
+    except Submitted:
+        pass
+    except SystemExit as error:
+        if error.code not in (None, 0):
+            return "raised", error
+    except MemoryError as error:
+        return "out_of_memory", error
+    except BaseException as error:
+        return "raised", error
+    return None, None
+
+
+def draft(end):
+    """The answer that stands in `answer`: submitted when it is called ready."""
+    held = names.get("answer")
+    if not isinstance(held, dict) or held.get("content") in (None, ""):
+        return
+    if held.get("ready"):
+        submit(held["content"])
+    else:
+        end["draft"] = value(held["content"])
+
+
+def run_cell(message):
+    state.out = sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = Out(message["output"])
+    state.replayed = message["replayed"]
+    state.submitted = False
+    state.question = 0
+    state.cell = message["cell"]
+    for name, item in given.items():
+        names.setdefault(name, item)
+    end = {"cell": message["cell"]}
+    kind, error = run_code(message["cell"], message["code"])
+    if kind == "out_of_memory":
+        error.__traceback__ = None
+        state.reserve.close()
+    sys.settrace(None)
+    sys.setprofile(None)
+    try:
+        draft(end)
+    except Exception as broken:
+        if kind is None:
+            kind, error = "raised", broken
+    if kind is not None:
+        end["error"] = {"kind": kind, "message": describe(error)}
+    del error
+    end["output"] = state.out.made()
+    with changed:
+        state.cell = 0
+    send({"end": end})
+
+
+REHEARSAL = ("x = 1\nx + 1", "def f(x):\n    return [y for y in x if y]\nprint(f([0, 1]), end='')", "1 +", "1 / 0",
+             "import re, json\nfor m in re.finditer(r'a+', 'baab'):\n    print(f'{m.start():>5}', json.dumps({'a': 1}))")
+
+
+def prepare_session():
+    """All that is the same in every session; made once, in the base process."""
+    global names, given
+    fix_time_and_chance()
+    setattr(threading, start_name, begin_thread)
+    sys.path[:] = []
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "Path" not in getattr(finder, "__name__", "")]
+    sys.argv[:] = [""]
+    os.environ.clear()
+    warnings.simplefilter("ignore")
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    names = vars(main)
+    rehearse()
+    names["__name__"] = "__main__"
+    names["__builtins__"] = builtins
+    builtins.exit = builtins.quit = sys.exit
+    given = {
+        "answer": Answer(content="", ready=False), "llm_query": llm_query,
+        "llm_query_batched": llm_query_batched, "rlm_query": rlm_query, "rlm_query_batched": rlm_query_batched,
+        "budget": budget, "SUBMIT": SUBMIT, "FINAL": SUBMIT, "FINAL_VAR": FINAL_VAR, **faults,
+    }
+    given["recipes"] = load_recipes()
+    for name in ("ctypes", "_ctypes", "resource", "mmap", "fathom"):
+        sys.modules.pop(name, None)
+    names.update(given)
+
+
+def load_recipes():
+    """The module `recipes`, which reads `context` from the session and asks with these functions whatever a cell calls so."""
+    module = types.ModuleType("recipes", "Ready-made programs for cells.")
+    vars(module)["__builtins__"] = dict(vars(builtins))
+    exec(compile(setup["recipes"], "<recipes>", "exec"), vars(module))
+    module.names = collections.ChainMap({"llm_query_batched": llm_query_batched, **faults}, names)
+    sys.modules["recipes"] = module
+    return module
+
+
+def rehearse():
+    """Runs cells that nobody sees, so that what the interpreter makes at first use is made before the fork."""
+    state.out = sys.stdout = Out(1 << 10)
+    for _ in range(16):
+        for code in REHEARSAL:
+            _, error = run_code(0, code)
+            if error is not None:
+                describe(error)
+            state.out.made()
+            load(dump({"end": {"cell": 1, "text": code, "call": value([1, "x", {"y": 2.5}])}}))
+            tick()
+    names.clear()
+    linecache.cache.clear()
+    state.clock = CLOCK_START
+
+
+def run_session(context):
+    names["context"] = given["context"] = context
+    random.seed(0)  # The fork has sown another seed.
+    state.reserve = mmap.mmap(-1, RESERVE_BYTES)
+    while True:
+        run_cell(wait(0))

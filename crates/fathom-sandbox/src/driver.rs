@@ -1,0 +1,216 @@
+//! The task behind a session: it runs its cells one after the other, gives its process up when others need it, and brings it
+//! back by running the cells again with the answers they got.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use fathom_core::cell::{CellEnd, CellError, CellErrorKind, CellLimits};
+use fathom_core::text::Text;
+use tokio::select;
+use tokio::sync::mpsc;
+
+use crate::clock;
+use crate::error::SandboxError;
+use crate::pool::REST;
+use crate::record::Record;
+use crate::sandbox::{Context, Shared};
+use crate::session::Heard;
+use crate::talk::{Ears, Live, Talk, Talked};
+use crate::wire::{Inbox, Outbox};
+
+/// A cell to run.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) code: Text,
+    pub(crate) limits: CellLimits,
+    pub(crate) record: Record,
+    pub(crate) ears: Ears,
+}
+
+/// A cell that ended, and whose session lived on.
+#[derive(Debug)]
+pub(crate) struct Past {
+    pub(crate) code: Text,
+    pub(crate) record: Record,
+}
+
+/// A session's own side.
+#[derive(Debug)]
+pub(crate) struct Driver {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) context: Context,
+    pub(crate) history: Vec<Past>,
+    pub(crate) live: Option<Live>,
+}
+
+/// Why there is no worker to talk to.
+enum Unopened {
+    Abandoned,
+    Ended(Box<CellEnd>),
+}
+
+impl Driver {
+    /// Runs jobs until nobody can send one.
+    pub(crate) async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        while let Some(job) = self.next(&mut jobs).await {
+            self.cell(job).await;
+        }
+    }
+
+    /// The next job. The process waits with us, unless its place is wanted.
+    async fn next(&mut self, jobs: &mut mpsc::Receiver<Job>) -> Option<Job> {
+        if let Some(live) = &mut self.live {
+            select! {
+                biased;
+                job = jobs.recv() => return job,
+                () = clock::until(Some(clock::now() + REST)) => live.place.offer(),
+            }
+            select! {
+                biased;
+                job = jobs.recv() => return job,
+                () = live.place.wanted() => {}
+            }
+            self.live = None;
+        }
+        jobs.recv().await
+    }
+
+    async fn cell(&mut self, job: Job) {
+        let Job {
+            code,
+            limits,
+            mut record,
+            mut ears,
+        } = job;
+        let end = loop {
+            let mut live = match self.open(&limits, &mut ears).await {
+                Ok(live) => live,
+                Err(Unopened::Abandoned) => return,
+                Err(Unopened::Ended(end)) => break *end,
+            };
+            let talk = Talk::new(
+                &self.shared,
+                &mut live,
+                &mut record,
+                Some(&mut ears),
+                number(self.history.len()),
+                limits,
+            );
+            match talk.run(code.as_str()).await {
+                Talked::Abandoned => return,
+                Talked::Ended(end) => {
+                    let lives = end.error.as_ref().is_none_or(|e| e.kind.keeps_session());
+                    if lives {
+                        live.worker.process.halt();
+                        self.live = Some(live);
+                        self.history.push(Past { code, record });
+                    }
+                    break *end;
+                }
+                Talked::Evicted { answered } => {
+                    drop(live);
+                    if !answered && !wait_for_answer(&mut ears, &mut record).await {
+                        return;
+                    }
+                }
+            }
+        };
+        // Nobody listens when it fails.
+        let _unheard = ears.heard.send(Heard::Ended(end)).await;
+    }
+
+    /// The worker, with the session's past behind it.
+    async fn open(&mut self, limits: &CellLimits, ears: &mut Ears) -> Result<Live, Unopened> {
+        if let Some(mut live) = self.live.take()
+            && live.memory == limits.memory
+            && live.place.keep()
+        {
+            return Ok(live);
+        }
+        let place = select! {
+            () = ears.heard.closed() => return Err(Unopened::Abandoned),
+            place = self.shared.pool.place() => place,
+        };
+        let worker = self
+            .context
+            .template()
+            .open(limits.memory)
+            .await
+            .map_err(|error| Unopened::Ended(Box::new(unavailable(&error))))?;
+        let mut live = Live {
+            worker,
+            place,
+            inbox: Inbox::default(),
+            outbox: Outbox::default(),
+            memory: limits.memory,
+        };
+        for (index, past) in self.history.iter_mut().enumerate() {
+            if ears.heard.is_closed() {
+                return Err(Unopened::Abandoned);
+            }
+            let talk = Talk::new(
+                &self.shared,
+                &mut live,
+                &mut past.record,
+                None,
+                number(index),
+                *limits,
+            );
+            if let Talked::Ended(end) = talk.run(past.code.as_str()).await
+                && let Some(error) = end.error
+                && !error.kind.keeps_session()
+            {
+                return Err(Unopened::Ended(Box::new(lost(index, &error))));
+            }
+        }
+        Ok(live)
+    }
+}
+
+/// Cells count from 1.
+fn number(index: usize) -> u32 {
+    u32::try_from(index + 1).unwrap_or(u32::MAX)
+}
+
+/// Waits until the cell can go on. False when nobody listens any more.
+async fn wait_for_answer(ears: &mut Ears, record: &mut Record) -> bool {
+    let answer = select! {
+        () = ears.heard.closed() => None,
+        answer = ears.answers.recv() => answer,
+    };
+    let Some(answer) = answer else {
+        return false;
+    };
+    record.answer(answer.id, answer.reply);
+    while let Ok(answer) = ears.answers.try_recv() {
+        record.answer(answer.id, answer.reply);
+    }
+    true
+}
+
+fn unavailable(error: &SandboxError) -> CellEnd {
+    let mut words = format!("{error} ({})", error.code());
+    if let Some(source) = error.source() {
+        words = format!("{words}: {source}");
+    }
+    broken(CellErrorKind::Unavailable, words)
+}
+
+fn lost(index: usize, error: &CellError) -> CellEnd {
+    let words = format!(
+        "the session could not be brought back: when cell {} ran again, {}",
+        index + 1,
+        error.message.as_str()
+    );
+    broken(CellErrorKind::Died, words)
+}
+
+fn broken(kind: CellErrorKind, words: String) -> CellEnd {
+    CellEnd {
+        error: Some(CellError {
+            kind,
+            message: words.into(),
+        }),
+        ..CellEnd::default()
+    }
+}

@@ -1,0 +1,106 @@
+//! The seam between sessions and the interpreters: how a worker comes to be. What it is told then, and what it says, is the
+//! same for all (`frames`).
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Signal, pidfd_send_signal};
+use tokio::net::UnixStream;
+
+use crate::cpython;
+use crate::error::SandboxError;
+use crate::material::Sealed;
+use crate::monty;
+use crate::options::WorkerCommand;
+
+/// An interpreter that was begun and holds.
+#[derive(Clone, Debug)]
+pub(crate) enum Engine {
+    CPython(Arc<cpython::Base>),
+    Monty(Arc<WorkerCommand>),
+}
+
+impl Engine {
+    /// Makes ready what sessions on this material begin from.
+    pub(crate) async fn load(&self, material: Sealed) -> Result<Template, SandboxError> {
+        match self {
+            Self::CPython(base) => cpython::Template::load(base, material)
+                .await
+                .map(Template::CPython),
+            Self::Monty(command) => monty::Template::load(command, material)
+                .await
+                .map(Template::Monty),
+        }
+    }
+}
+
+/// What sessions begin from. Dropping it ends its process, and the sessions that came of it.
+#[derive(Debug)]
+pub(crate) enum Template {
+    CPython(cpython::Template),
+    Monty(monty::Template),
+}
+
+impl Template {
+    /// Begins a worker that may use so many bytes of memory.
+    pub(crate) async fn open(&self, memory: u64) -> Result<Worker, SandboxError> {
+        match self {
+            Self::CPython(template) => template.open(memory).await,
+            Self::Monty(template) => template.open(memory).await,
+        }
+    }
+}
+
+/// A session's process.
+#[derive(Debug)]
+pub(crate) struct Worker {
+    /// Frames go both ways here.
+    pub(crate) stream: UnixStream,
+    pub(crate) process: Process,
+}
+
+/// A process that ends when this is dropped. It is held by descriptor: its number could be another's by now.
+#[derive(Debug)]
+pub(crate) struct Process {
+    descriptor: OwnedFd,
+    number: u32,
+}
+
+impl Process {
+    pub(crate) fn new(descriptor: OwnedFd, number: u32) -> Self {
+        Self { descriptor, number }
+    }
+
+    /// How long its threads have computed, where the system tells.
+    pub(crate) fn computed(&self) -> Option<Duration> {
+        let line = fs::read_to_string(format!("/proc/{}/stat", self.number)).ok()?;
+        // The name of the program ends with the last bracket, and may hold anything.
+        let mut fields = line.rsplit_once(')')?.1.split_whitespace().skip(11);
+        let user: u64 = fields.next()?.parse().ok()?;
+        let system: u64 = fields.next()?.parse().ok()?;
+        let ticks = rustix::param::clock_ticks_per_second().max(1);
+        Some(Duration::from_millis((user + system) * 1_000 / ticks))
+    }
+
+    /// Lets nothing of it run until [`Self::go_on`].
+    pub(crate) fn halt(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    pub(crate) fn go_on(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        // It fails when the process is gone, which is what its socket tells.
+        let _gone = pidfd_send_signal(&self.descriptor, signal);
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}

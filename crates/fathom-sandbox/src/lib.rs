@@ -1,0 +1,43 @@
+//! Runs code that a model wrote, in processes that can do nothing but compute and ask.
+//!
+//! A [`Sandbox`] loads material into a [`Context`] once. Any number of [`Session`]s begin with it, side by side and without a
+//! copy each. A session runs cells of Python that share their variables; what a cell asks ([`Heard::Asked`]) is answered from
+//! outside, and its end ([`Heard::Ended`]) says what it printed, submitted, and what stopped it.
+//!
+//! # What holds
+//!
+//! Code may be hostile, and an interpreter is no boundary: whoever breaks out of it runs machine code in the worker. There the
+//! kernel holds: landlock denies every file and port, a filter denies every system call that computing does not need, the
+//! address space is limited, and the host ends the process at its time limit. What a worker says is untrusted: frames have
+//! limits and types, and whatever does not fit them ends the session, with a reason.
+//!
+//! Processes are forked: the base process loads the standard library and locks itself in, a template is forked from it for
+//! material of a megabyte and more, and a session is forked from there. A session is given back by running its cells again
+//! with the answers they got: clock, hashes and random numbers are the same each time.
+
+mod clock;
+mod control;
+mod cpython;
+mod driver;
+mod engine;
+mod error;
+mod filter;
+mod material;
+mod monty;
+mod options;
+mod pool;
+mod record;
+mod sandbox;
+mod session;
+mod talk;
+mod wire;
+
+pub mod frames;
+pub mod worker;
+
+pub use error::SandboxError;
+pub use material::{Content, MATERIAL_BYTES_MAX, Material};
+pub use options::{Choice, Interpreter, Isolation, Options, PROCESSES_MAX, WorkerCommand};
+pub use record::{Asked, PastCell};
+pub use sandbox::{Context, Sandbox};
+pub use session::{Cell, Heard, Session};

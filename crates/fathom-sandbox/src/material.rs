@@ -1,0 +1,193 @@
+//! What code finds as `context`.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::OwnedFd;
+
+use fathom_core::cell::Form;
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+
+use crate::error::SandboxError;
+
+/// Most bytes of all material of a context.
+pub const MATERIAL_BYTES_MAX: u64 = 4 << 30;
+
+/// Material from this size on has a process of its own, from which its sessions are forked; less is read by each session.
+pub(crate) const SHARED_BYTES_MIN: u64 = 1 << 20;
+
+/// A piece of what code finds as `context`.
+#[derive(Debug)]
+pub struct Material {
+    /// Its name; the key in `context` where there are several.
+    pub name: String,
+    /// How it stands there.
+    pub form: Form,
+    /// Its text.
+    pub content: Content,
+}
+
+/// A text in UTF-8.
+#[derive(Debug)]
+pub enum Content {
+    /// In memory.
+    Bytes(Vec<u8>),
+    /// A file, from where it stands to its end.
+    File(File),
+}
+
+/// A piece as its reader is told of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Piece {
+    pub(crate) name: String,
+    pub(crate) form: Form,
+    pub(crate) bytes: u64,
+}
+
+/// Material in memory that nobody can change any more: one piece after the other, then what they are, as JSON. There may be more of
+/// that than fits a message.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) memory: OwnedFd,
+    /// Of the pieces alone.
+    pub(crate) bytes: u64,
+    /// Of what describes them.
+    pub(crate) index_bytes: u64,
+}
+
+impl Sealed {
+    /// Copies the material. Blocks while files are read.
+    pub(crate) fn copy(material: Vec<Material>) -> Result<Self, SandboxError> {
+        let mut memory = reserve()?;
+        let mut pieces = Vec::with_capacity(material.len());
+        let mut bytes = 0;
+        for Material {
+            name,
+            form,
+            content,
+        } in material
+        {
+            let copied = match content {
+                Content::Bytes(content) => {
+                    memory.write_all(&content).map(|()| content.len() as u64)
+                }
+                Content::File(file) => copy_file(file, &mut memory, MATERIAL_BYTES_MAX - bytes),
+            }
+            .map_err(SandboxError::io("copy the material"))?;
+            bytes += copied;
+            if bytes > MATERIAL_BYTES_MAX {
+                return Err(SandboxError::MaterialTooLarge {
+                    bytes,
+                    bytes_max: MATERIAL_BYTES_MAX,
+                });
+            }
+            pieces.push(Piece {
+                name,
+                form,
+                bytes: copied,
+            });
+        }
+        let index = serde_json::to_vec(&pieces).map_err(io::Error::from);
+        let index = index.map_err(SandboxError::io("describe the material"))?;
+        memory
+            .write_all(&index)
+            .map_err(SandboxError::io("copy the material"))?;
+        Ok(Self {
+            pieces,
+            memory: seal(memory)?,
+            bytes,
+            index_bytes: index.len() as u64,
+        })
+    }
+}
+
+/// One byte more than the limit shows that there is more.
+fn copy_file(mut file: File, memory: &mut File, bytes_max: u64) -> io::Result<u64> {
+    let length = file
+        .metadata()?
+        .len()
+        .saturating_sub(file.stream_position()?);
+    if length > bytes_max {
+        return Ok(length);
+    }
+    io::copy(&mut file.take(bytes_max + 1), memory)
+}
+
+/// Material that is kept as bytes: a descriptor each would be too many where there are thousands.
+#[derive(Debug)]
+pub(crate) struct Small {
+    /// As they are sealed, with their description.
+    content: Vec<u8>,
+    pub(crate) bytes: u64,
+    pub(crate) index_bytes: u64,
+}
+
+impl Small {
+    /// Takes the bytes back, and checks them: who reads them later cannot say where they came from.
+    pub(crate) fn new(sealed: Sealed) -> Result<Self, SandboxError> {
+        let mut content = Vec::new();
+        let mut memory = File::from(sealed.memory);
+        memory
+            .rewind()
+            .and_then(|()| memory.read_to_end(&mut content))
+            .map_err(SandboxError::io("read the material"))?;
+        let mut rest = content.as_slice();
+        for piece in &sealed.pieces {
+            let length = usize::try_from(piece.bytes).unwrap_or(usize::MAX);
+            let (text, after) = rest.split_at(length.min(rest.len()));
+            check(piece, text).map_err(|cause| SandboxError::BadMaterial {
+                cause: format!("{}: {cause}", piece.name),
+            })?;
+            rest = after;
+        }
+        Ok(Self {
+            content,
+            bytes: sealed.bytes,
+            index_bytes: sealed.index_bytes,
+        })
+    }
+
+    /// A copy that a process can be given.
+    pub(crate) fn memory(&self) -> Result<OwnedFd, SandboxError> {
+        let mut memory = reserve()?;
+        memory
+            .write_all(&self.content)
+            .map_err(SandboxError::io("copy the material"))?;
+        seal(memory)
+    }
+}
+
+fn check(piece: &Piece, content: &[u8]) -> Result<(), String> {
+    let text = std::str::from_utf8(content).map_err(|error| error.to_string())?;
+    let check = |json: &str| {
+        serde_json::from_str::<IgnoredAny>(json)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
+    };
+    match piece.form {
+        Form::Text => Ok(()),
+        Form::Json => check(text),
+        Form::Lines => text
+            .split('\n')
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+            .try_for_each(|(number, line)| {
+                check(line).map_err(|error| format!("line {}: {error}", number + 1))
+            }),
+    }
+}
+
+fn reserve() -> Result<File, SandboxError> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    memfd_create("fathom-material", flags)
+        .map(File::from)
+        .map_err(SandboxError::system("reserve memory"))
+}
+
+fn seal(memory: File) -> Result<OwnedFd, SandboxError> {
+    let seals = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
+    fcntl_add_seals(&memory, seals).map_err(SandboxError::system("seal the material"))?;
+    Ok(memory.into())
+}

@@ -1,0 +1,140 @@
+//! Monty as the interpreter: one process for each session, of a program that becomes a worker ([`crate::worker`]). There is no
+//! process that sessions are forked from, so each session has its own copy of the material.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream as StdUnixStream;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+use tokio::process::{Child, Command};
+use tokio::time::timeout;
+
+use crate::engine::{Process, Worker};
+use crate::error::SandboxError;
+use crate::material::Sealed;
+use crate::options::{Interpreter, Isolation, WorkerCommand};
+use crate::worker::{self, Begin, Greeting, Locked};
+
+/// Longest time until a worker is ready, with all its material.
+const BEGIN_MAX: Duration = Duration::from_mins(1);
+
+/// Longest greeting, in bytes.
+const GREETING_BYTES_MAX: usize = 16 << 10;
+
+/// What sessions on one context begin with.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    command: Arc<WorkerCommand>,
+    material: Arc<Sealed>,
+}
+
+/// Begins a worker and ends it: what is in force in it, or why it cannot be used.
+pub(crate) async fn probe(command: &WorkerCommand) -> Result<Isolation, String> {
+    let nothing = Sealed::copy(Vec::new()).map_err(|error| error.to_string())?;
+    let (_worker, locked) = begin(command, &nothing, 64 << 20)
+        .await
+        .map_err(|error| error.to_string())?;
+    Ok(Isolation {
+        interpreter: Interpreter::Monty,
+        version: worker::VERSION.to_owned(),
+        program: Some(command.program.clone()),
+        landlock: locked.landlock,
+        seccomp: locked.seccomp,
+        limits: true,
+        refused: Vec::new(),
+    })
+}
+
+impl Template {
+    /// Material that a worker can read is ready; one is begun to see whether it can.
+    pub(crate) async fn load(
+        command: &Arc<WorkerCommand>,
+        material: Sealed,
+    ) -> Result<Self, SandboxError> {
+        let template = Self {
+            command: Arc::clone(command),
+            material: Arc::new(material),
+        };
+        template.open(u64::from(u32::MAX)).await?;
+        Ok(template)
+    }
+
+    pub(crate) async fn open(&self, memory: u64) -> Result<Worker, SandboxError> {
+        begin(&self.command, &self.material, memory)
+            .await
+            .map(|(worker, _)| worker)
+    }
+}
+
+async fn begin(
+    command: &WorkerCommand,
+    material: &Sealed,
+    memory: u64,
+) -> Result<(Worker, Locked), SandboxError> {
+    let (ours, theirs) = StdUnixStream::pair().map_err(SandboxError::io("make a socket"))?;
+    ours.set_nonblocking(true)
+        .map_err(SandboxError::io("make a socket"))?;
+    let mut stream = UnixStream::from_std(ours).map_err(SandboxError::io("watch a socket"))?;
+    let memory_file = material.memory.try_clone();
+    let memory_file = memory_file.map_err(SandboxError::io("share the material"))?;
+    let child =
+        start(command, theirs.into(), memory_file).map_err(SandboxError::io("start a worker"))?;
+    let process = descriptor(&child)?;
+    let begin = Begin {
+        memory,
+        pieces: material.pieces.clone(),
+    };
+    match timeout(BEGIN_MAX, greet(&mut stream, &begin)).await {
+        Ok(Ok(Greeting::Ready(locked))) => Ok((Worker { stream, process }, locked)),
+        Ok(Ok(Greeting::Refused { reason })) => Err(SandboxError::BadMaterial { cause: reason }),
+        Ok(Err(error)) => Err(SandboxError::io("begin a worker")(error)),
+        Err(_) => Err(SandboxError::io("begin a worker")(
+            io::ErrorKind::TimedOut.into(),
+        )),
+    }
+}
+
+async fn greet(stream: &mut UnixStream, begin: &Begin) -> io::Result<Greeting> {
+    let begin = serde_json::to_vec(begin)?;
+    let length = u32::try_from(begin.len()).map_err(io::Error::other)?;
+    stream.write_all(&length.to_be_bytes()).await?;
+    stream.write_all(&begin).await?;
+    let length = stream.read_u32().await? as usize;
+    if length > GREETING_BYTES_MAX {
+        return Err(io::Error::other("its greeting is too long"));
+    }
+    let mut greeting = vec![0; length];
+    stream.read_exact(&mut greeting).await?;
+    Ok(serde_json::from_slice(&greeting)?)
+}
+
+/// The child's descriptor. The child itself is reaped by the runtime when it ends.
+fn descriptor(child: &Child) -> Result<Process, SandboxError> {
+    let id = child.id().unwrap_or_default();
+    let process = i32::try_from(id).ok().and_then(Pid::from_raw);
+    let process = process
+        .ok_or_else(|| SandboxError::io("watch a worker")(io::ErrorKind::NotFound.into()))?;
+    let descriptor =
+        pidfd_open(process, PidfdFlags::empty()).map_err(SandboxError::system("watch a worker"))?;
+    Ok(Process::new(descriptor, id))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the place where the sandbox starts the built-in interpreter"
+)]
+fn start(command: &WorkerCommand, socket: OwnedFd, material: OwnedFd) -> io::Result<Child> {
+    Command::new(&command.program)
+        .args(&command.arguments)
+        .env_clear()
+        .current_dir("/")
+        .stdin(Stdio::from(socket))
+        .stdout(Stdio::from(material))
+        .stderr(Stdio::null())
+        .spawn()
+}

@@ -1,0 +1,149 @@
+//! What the questions of a cell were, and their answers: a cell that runs again is not told to ask again.
+
+use fathom_core::cell::{CellCall, CellQuestion, CellReply, Value};
+use fathom_core::text::Text;
+use sha2::{Digest, Sha256};
+
+/// A cell that ended, and whose session lived on.
+#[derive(Clone, Debug)]
+pub struct PastCell {
+    /// Its code.
+    pub code: Text,
+    /// What it asked.
+    pub asked: Vec<Asked>,
+}
+
+/// A question that was asked, and its answer if there was one.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The question.
+    pub question: CellQuestion,
+    /// The answer.
+    pub reply: Option<CellReply>,
+}
+
+/// The questions of one cell. They are known by their hashes: prompts may be large, and the journal has them.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    entries: Vec<Entry>,
+    /// Entries before this one are all used.
+    unused: usize,
+    last: u32,
+}
+
+#[derive(Debug)]
+struct Entry {
+    hash: [u8; 32],
+    id: u32,
+    reply: Option<CellReply>,
+    used: bool,
+}
+
+impl Record {
+    pub(crate) fn new(asked: Vec<Asked>) -> Self {
+        let entries = asked
+            .into_iter()
+            .map(|Asked { question, reply }| Entry {
+                hash: hash(&question.call),
+                id: question.id,
+                reply,
+                used: false,
+            })
+            .collect::<Vec<_>>();
+        let last = entries.iter().map(|entry| entry.id).max().unwrap_or(0);
+        Self {
+            entries,
+            unused: 0,
+            last,
+        }
+    }
+
+    /// Begins a new try of the cell.
+    pub(crate) fn rewind(&mut self) {
+        self.unused = 0;
+        for entry in &mut self.entries {
+            entry.used = false;
+        }
+    }
+
+    /// The first question of these words that this try has not asked yet: its number, and its answer.
+    pub(crate) fn find(&mut self, call: &CellCall) -> Option<(u32, Option<&CellReply>)> {
+        while self
+            .entries
+            .get(self.unused)
+            .is_some_and(|entry| entry.used)
+        {
+            self.unused += 1;
+        }
+        let hash = hash(call);
+        let entry = self.entries[self.unused..]
+            .iter_mut()
+            .find(|entry| !entry.used && entry.hash == hash)?;
+        entry.used = true;
+        Some((entry.id, entry.reply.as_ref()))
+    }
+
+    /// Adds a question; gives it the next number.
+    pub(crate) fn add(&mut self, call: &CellCall) -> u32 {
+        self.last = self.last.saturating_add(1);
+        let id = self.last;
+        self.entries.push(Entry {
+            hash: hash(call),
+            id,
+            reply: None,
+            used: true,
+        });
+        id
+    }
+
+    /// Notes an answer.
+    pub(crate) fn answer(&mut self, id: u32, reply: CellReply) {
+        // The newest are at the end.
+        if let Some(entry) = self.entries.iter_mut().rev().find(|entry| entry.id == id) {
+            entry.reply = Some(reply);
+        }
+    }
+}
+
+fn hash(call: &CellCall) -> [u8; 32] {
+    let mut hasher = Sha256::new();
+    let mut text = |text: &str| {
+        hasher.update((text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    };
+    let value = |text: &mut dyn FnMut(&str), value: &Value| {
+        text(match value.form {
+            fathom_core::cell::Form::Text => "text",
+            fathom_core::cell::Form::Lines => "lines",
+            fathom_core::cell::Form::Json => "json",
+        });
+        text(value.text.as_str());
+    };
+    match call {
+        CellCall::Query {
+            prompts,
+            pattern,
+            tokens_max,
+        } => {
+            text("query");
+            text(pattern.as_ref().map_or("", Text::as_str));
+            text(if pattern.is_some() { "pattern" } else { "" });
+            text(&tokens_max.map_or_else(String::new, |tokens| tokens.to_string()));
+            for prompt in prompts {
+                text(prompt.as_str());
+            }
+        }
+        CellCall::Recurse { tasks } => {
+            text("recurse");
+            for task in tasks {
+                text(task.goal.as_str());
+                match &task.context {
+                    Some(context) => value(&mut text, context),
+                    None => text("none"),
+                }
+            }
+        }
+        CellCall::Budget => text("budget"),
+    }
+    hasher.finalize().into()
+}

@@ -1,0 +1,172 @@
+//! The sandbox: it finds an interpreter, keeps its base process, and counts processes.
+
+use std::sync::Arc;
+
+use tokio::runtime::Handle;
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::task::spawn_blocking;
+
+use crate::cpython;
+use crate::driver::{Driver, Past};
+use crate::engine::{Engine, Template};
+use crate::error::SandboxError;
+use crate::material::{Material, Sealed};
+use crate::monty;
+use crate::options::{Choice, Interpreter, Isolation, Options};
+use crate::pool::Pool;
+use crate::record::PastCell;
+use crate::session::Session;
+
+/// Where code that a model wrote runs. Clones share their processes.
+#[derive(Clone, Debug)]
+pub struct Sandbox(Arc<Shared>);
+
+/// Material that sessions begin with. The last clone to go ends the process that holds it.
+#[derive(Clone, Debug)]
+pub struct Context(Arc<Template>);
+
+impl Context {
+    pub(crate) fn template(&self) -> &Template {
+        &self.0
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    options: Options,
+    begun: Mutex<Begun>,
+    pub(crate) pool: Arc<Pool>,
+    computing: Arc<Semaphore>,
+}
+
+#[derive(Debug)]
+enum Begun {
+    NotYet,
+    Ready(Engine, Isolation),
+    /// Why nothing can be used; it is not tried again.
+    Refused(String),
+}
+
+impl Sandbox {
+    /// A sandbox that starts nothing yet.
+    pub fn new(options: Options) -> Self {
+        let pool = Pool::new(options.processes_max);
+        let computing = options.computing_max.clamp(1, Semaphore::MAX_PERMITS);
+        Self(Arc::new(Shared {
+            options,
+            begun: Mutex::new(Begun::NotYet),
+            pool,
+            computing: Arc::new(Semaphore::new(computing)),
+        }))
+    }
+
+    /// What is in force here. The interpreter is looked for once.
+    pub async fn isolation(&self) -> Result<Isolation, SandboxError> {
+        self.0.begin().await.map(|(_, isolation)| isolation)
+    }
+
+    /// Begins the base process in the background, so that nobody has to wait for it later.
+    pub fn warm(&self) {
+        if let Ok(runtime) = Handle::try_current() {
+            let shared = Arc::clone(&self.0);
+            runtime.spawn(async move {
+                if let Err(error) = shared.begin().await {
+                    tracing::debug!(%error, "no sandbox");
+                }
+            });
+        }
+    }
+
+    /// Makes the material into the value that sessions find as `context`: one piece is it, several are a dictionary by name.
+    pub async fn load(&self, material: Vec<Material>) -> Result<Context, SandboxError> {
+        let sealed = spawn_blocking(move || Sealed::copy(material));
+        let (engine, _) = self.0.begin().await?;
+        let sealed = sealed.await.map_err(|error| SandboxError::BaseFailed {
+            what: error.to_string(),
+        })??;
+        let loaded = engine.load(sealed).await;
+        if let Err(SandboxError::BaseFailed { .. }) = loaded {
+            // The next one finds a new base.
+            *self.0.begun.lock().await = Begun::NotYet;
+        }
+        loaded.map(|template| Context(Arc::new(template)))
+    }
+
+    /// A session on this context that has these cells behind it. Its process is made by the first cell.
+    pub fn session(&self, context: &Context, history: Vec<PastCell>) -> Session {
+        Session::new(Driver {
+            shared: Arc::clone(&self.0),
+            context: context.clone(),
+            history: history.into_iter().map(Past::from).collect(),
+            live: None,
+        })
+    }
+}
+
+impl Shared {
+    /// A turn to compute, in the order of asking.
+    pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
+        // It is never closed.
+        Arc::clone(&self.computing).acquire_owned().await.ok()
+    }
+
+    async fn begin(&self) -> Result<(Engine, Isolation), SandboxError> {
+        let mut begun = self.begun.lock().await;
+        if let Begun::NotYet = *begun {
+            *begun = match self.choose().await {
+                Ok((engine, isolation)) => Begun::Ready(engine, isolation),
+                Err(reason) => Begun::Refused(reason),
+            };
+        }
+        match &*begun {
+            Begun::Ready(engine, isolation) => Ok((engine.clone(), isolation.clone())),
+            Begun::Refused(reason) => Err(self.refusal(reason.clone())),
+            Begun::NotYet => Err(self.refusal("nothing was tried".to_owned())),
+        }
+    }
+
+    /// The first interpreter that holds; else why none does.
+    async fn choose(&self) -> Result<(Engine, Isolation), String> {
+        let mut refused = Vec::new();
+        if self.options.interpreter != Choice::Monty {
+            let programs = cpython::programs(self.options.python.as_ref(), &self.options.search);
+            if programs.is_empty() {
+                refused.push("no Python was found".to_owned());
+            }
+            for program in programs {
+                match cpython::Base::begin(&program).await {
+                    Ok((base, mut isolation)) => {
+                        isolation.refused = refused;
+                        return Ok((Engine::CPython(Arc::new(base)), isolation));
+                    }
+                    Err(reason) => refused.push(format!("{}: {reason}", program.display())),
+                }
+            }
+        }
+        if self.options.interpreter != Choice::CPython {
+            match &self.options.worker {
+                Some(command) => match monty::probe(command).await {
+                    Ok(mut isolation) => {
+                        isolation.refused = refused;
+                        return Ok((Engine::Monty(Arc::new(command.clone())), isolation));
+                    }
+                    Err(reason) => refused.push(format!("Monty: {reason}")),
+                },
+                None => refused.push("Monty is not part of this program".to_owned()),
+            }
+        }
+        Err(refused.join("; "))
+    }
+
+    fn refusal(&self, reason: String) -> SandboxError {
+        let interpreter = match self.options.interpreter {
+            Choice::Auto => return SandboxError::NoInterpreter { reason },
+            Choice::CPython => Interpreter::CPython,
+            Choice::Monty => Interpreter::Monty,
+        };
+        SandboxError::Refused {
+            interpreter: interpreter.name(),
+            reason,
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! A session: cells that run one after the other and share their variables.
+
+use std::collections::BTreeSet;
+
+use fathom_core::cell::{CellAnswer, CellEnd, CellError, CellErrorKind, CellLimits, CellQuestion};
+use fathom_core::text::Text;
+use tokio::sync::mpsc;
+
+use crate::driver::{Driver, Job, Past};
+use crate::error::SandboxError;
+use crate::record::{Asked, Record};
+use crate::talk::Ears;
+
+/// Room for what a cell says; the limit of questions is checked before.
+const CHANNEL_MAX: usize = 1 << 20;
+
+/// A cell to run.
+#[derive(Clone, Debug, Default)]
+pub struct Cell {
+    /// The code.
+    pub code: Text,
+    /// What it may use.
+    pub limits: CellLimits,
+    /// What an earlier try of this very cell asked already.
+    pub asked: Vec<Asked>,
+}
+
+/// What is heard from a cell that runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "it is taken apart at once, never kept"
+)]
+pub enum Heard {
+    /// It wants to know something.
+    Asked(CellQuestion),
+    /// It ended.
+    Ended(CellEnd),
+}
+
+/// Cells that run one after the other and share their variables. Dropping it ends its process.
+#[derive(Debug)]
+pub struct Session {
+    /// Until the first cell begins.
+    driver: Option<Driver>,
+    jobs: mpsc::Sender<Job>,
+    queue: Option<mpsc::Receiver<Job>>,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    heard: mpsc::Receiver<Heard>,
+    answers: mpsc::Sender<CellAnswer>,
+    open: BTreeSet<u32>,
+}
+
+impl Session {
+    pub(crate) fn new(driver: Driver) -> Self {
+        let (jobs, queue) = mpsc::channel(1);
+        Self {
+            driver: Some(driver),
+            jobs,
+            queue: Some(queue),
+            running: None,
+        }
+    }
+
+    /// Begins a cell. What it asks, and its end, are told by [`Self::next`].
+    pub async fn run(&mut self, cell: Cell) -> Result<(), SandboxError> {
+        if self.running.is_some() {
+            return Err(SandboxError::Busy);
+        }
+        if let Some((driver, queue)) = self.driver.take().zip(self.queue.take()) {
+            tokio::spawn(driver.run(queue));
+        }
+        let room = (cell.limits.questions as usize).min(CHANNEL_MAX) + cell.asked.len() + 2;
+        let (tell, heard) = mpsc::channel(room);
+        let (answers, answered) = mpsc::channel(room);
+        let open = cell.asked.iter();
+        let open = open
+            .filter(|asked| asked.reply.is_none())
+            .map(|asked| asked.question.id)
+            .collect();
+        let job = Job {
+            code: cell.code,
+            limits: cell.limits,
+            record: Record::new(cell.asked),
+            ears: Ears {
+                heard: tell,
+                answers: answered,
+            },
+        };
+        self.jobs
+            .send(job)
+            .await
+            .map_err(|_| SandboxError::BaseFailed {
+                what: "the session's task ended".to_owned(),
+            })?;
+        self.running = Some(Running {
+            heard,
+            answers,
+            open,
+        });
+        Ok(())
+    }
+
+    /// The next thing that is heard from the cell; nothing comes while none runs. Giving up the wait loses nothing.
+    pub async fn next(&mut self) -> Heard {
+        let Some(running) = &mut self.running else {
+            return std::future::pending().await;
+        };
+        match running.heard.recv().await {
+            Some(Heard::Asked(question)) => {
+                running.open.insert(question.id);
+                Heard::Asked(question)
+            }
+            Some(ended) => {
+                self.running = None;
+                ended
+            }
+            None => {
+                self.running = None;
+                Heard::Ended(CellEnd {
+                    error: Some(CellError {
+                        kind: CellErrorKind::Died,
+                        message: "the session's task ended".into(),
+                    }),
+                    ..CellEnd::default()
+                })
+            }
+        }
+    }
+
+    /// Answers a question of the cell that runs, once.
+    pub fn answer(&mut self, answer: CellAnswer) -> Result<(), SandboxError> {
+        let id = answer.id;
+        let not_open = SandboxError::NotOpen { id };
+        let Some(running) = &mut self.running else {
+            return Err(not_open);
+        };
+        if !running.open.remove(&id) {
+            return Err(not_open);
+        }
+        // There is room for each question's answer. A cell that ended meanwhile needs none.
+        let _ended = running.answers.try_send(answer);
+        Ok(())
+    }
+}
+
+impl From<crate::record::PastCell> for Past {
+    fn from(past: crate::record::PastCell) -> Self {
+        Self {
+            code: past.code,
+            record: Record::new(past.asked),
+        }
+    }
+}

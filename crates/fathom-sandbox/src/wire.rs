@@ -1,0 +1,211 @@
+//! Frames on a worker's socket. The worker may send anything, at any pace, and may never read.
+
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use fathom_core::cell::CellReply;
+use tokio::net::UnixStream;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::Instant;
+
+use crate::clock;
+use crate::frames::{self, FRAME_BYTES_MAX, Reply, ToWorker};
+
+/// Bytes that are read at a time; a frame's room grows with what arrives of it, not with what it announces.
+const READ_BYTES: usize = 64 << 10;
+
+/// Longest time in which a worker must read some of what it was sent.
+const READ_MAX: Duration = Duration::from_secs(10);
+
+/// Longest time from a large frame's first byte to its last.
+const FRAME_MAX: Duration = Duration::from_secs(10);
+
+/// A frame above this is large.
+const LARGE_BYTES: usize = 1 << 20;
+
+/// Megabytes of large frames that are in memory at a time, over all sessions of the program.
+static LARGE: Semaphore = Semaphore::const_new(2 * FRAME_BYTES_MAX / LARGE_BYTES);
+
+/// Why nothing more comes from a worker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lost {
+    /// Its process ended, or closed the socket.
+    Ended,
+    /// It announced a frame that is too large.
+    TooLarge,
+}
+
+impl Lost {
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Ended => "its process ended",
+            Self::TooLarge => "it sent a message that is too large",
+        }
+    }
+}
+
+/// What has come from a worker and was not looked at yet.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    bytes: Vec<u8>,
+    /// Room for the large frame that is being read.
+    room: Option<Room>,
+}
+
+#[derive(Debug)]
+struct Room {
+    _permit: SemaphorePermit<'static>,
+    since: Instant,
+}
+
+impl Inbox {
+    /// The length of the frame that begins the bytes, once it is known.
+    fn announced(&self) -> Result<Option<usize>, Lost> {
+        let Some(length) = self.bytes.first_chunk() else {
+            return Ok(None);
+        };
+        let length = u32::from_be_bytes(*length) as usize;
+        if length > FRAME_BYTES_MAX {
+            return Err(Lost::TooLarge);
+        }
+        Ok(Some(length))
+    }
+
+    /// Waits until a whole frame is there. Nothing is lost when the wait is given up.
+    pub(crate) async fn fill(&mut self, stream: &UnixStream) -> Result<(), Lost> {
+        loop {
+            let whole = match self.announced()? {
+                Some(length) if self.bytes.len() >= 4 + length => return Ok(()),
+                Some(length) => 4 + length,
+                None => 4,
+            };
+            if whole > LARGE_BYTES && self.room.is_none() {
+                let megabytes = u32::try_from(whole / LARGE_BYTES).unwrap_or(u32::MAX);
+                let permit = LARGE.acquire_many(megabytes).await;
+                self.room = Some(Room {
+                    // It is never closed.
+                    _permit: permit.map_err(|_| Lost::Ended)?,
+                    since: clock::now(),
+                });
+                // Reserved once; its pages are taken as bytes arrive.
+                self.bytes.reserve_exact(whole - self.bytes.len());
+            }
+            stream.readable().await.map_err(|_| Lost::Ended)?;
+            if self.bytes.capacity() == self.bytes.len() {
+                self.bytes.reserve(READ_BYTES);
+            }
+            match stream.try_read_buf(&mut self.bytes) {
+                Ok(0) => return Err(Lost::Ended),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return Err(Lost::Ended),
+            }
+        }
+    }
+
+    /// When the frame that is being read must be whole.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.room.as_ref().map(|room| room.since + FRAME_MAX)
+    }
+
+    /// Takes the first frame out.
+    pub(crate) fn take(&mut self) -> Frame {
+        let length = self.announced().ok().flatten().unwrap_or(0);
+        let end = (4 + length).min(self.bytes.len());
+        let rest = self.bytes[end..].to_vec();
+        let mut bytes = std::mem::replace(&mut self.bytes, rest);
+        bytes.truncate(end);
+        Frame {
+            bytes,
+            _room: self.room.take(),
+        }
+    }
+}
+
+/// A whole frame.
+#[derive(Debug)]
+pub(crate) struct Frame {
+    bytes: Vec<u8>,
+    _room: Option<Room>,
+}
+
+impl Frame {
+    pub(crate) fn json(&self) -> &[u8] {
+        self.bytes.get(4..).unwrap_or_default()
+    }
+}
+
+/// What a worker has not read yet.
+#[derive(Debug, Default)]
+pub(crate) struct Outbox {
+    frames: VecDeque<Waiting>,
+    /// Bytes of the first frame that are gone.
+    sent: usize,
+    progress: Option<Instant>,
+}
+
+/// An answer gets its bytes when its turn comes: a worker that asks much and reads nothing costs no more than the answers.
+#[derive(Debug)]
+enum Waiting {
+    Frame(Vec<u8>),
+    Answer { id: u32, reply: CellReply },
+}
+
+impl Outbox {
+    pub(crate) fn push(&mut self, frame: Vec<u8>) {
+        self.wait(Waiting::Frame(frame));
+    }
+
+    /// Answers a question by the worker's number of it.
+    pub(crate) fn push_answer(&mut self, id: u32, reply: CellReply) {
+        self.wait(Waiting::Answer { id, reply });
+    }
+
+    fn wait(&mut self, waiting: Waiting) {
+        if self.frames.is_empty() {
+            self.progress = Some(clock::now());
+        }
+        self.frames.push_back(waiting);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.frames.is_empty()
+    }
+
+    /// When the worker must have read some of it.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.progress.map(|since| since + READ_MAX)
+    }
+
+    /// Sends all that the socket takes now; what it does not take waits until it does.
+    pub(crate) async fn flush(&mut self, stream: &UnixStream) -> Result<(), Lost> {
+        while let Some(waiting) = self.frames.front_mut() {
+            let frame = match waiting {
+                Waiting::Frame(frame) => frame,
+                Waiting::Answer { id, reply } => {
+                    let reply = Reply::from(&*reply);
+                    let frame = frames::encode(&ToWorker::Answer { id: *id, reply });
+                    *waiting = Waiting::Frame(frame);
+                    continue;
+                }
+            };
+            match stream.try_write(&frame[self.sent..]) {
+                Ok(sent) => {
+                    self.sent += sent;
+                    self.progress = Some(clock::now());
+                    if self.sent == frame.len() {
+                        self.sent = 0;
+                        self.frames.pop_front();
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    stream.writable().await.map_err(|_| Lost::Ended)?;
+                }
+                Err(_) => return Err(Lost::Ended),
+            }
+        }
+        self.progress = None;
+        Ok(())
+    }
+}

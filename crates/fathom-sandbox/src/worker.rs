@@ -1,0 +1,103 @@
+//! The worker process of Monty, an interpreter of a part of Python that is built in.
+//!
+//! The host begins it with its socket as standard input and the sealed material as standard output; there is nothing else.
+//! It locks itself in before it runs code. What it says then is as untrusted as what any worker says.
+
+mod calls;
+mod cells;
+mod lockdown;
+mod out;
+mod values;
+mod wire;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::FileExt;
+use std::process::ExitCode;
+
+use fathom_core::cell::Form;
+use monty_types::MontyObject;
+
+use cells::Session;
+use out::Meter;
+use wire::{ToWorker, Wire};
+
+use crate::material::Piece;
+
+pub(crate) use lockdown::Locked;
+pub(crate) use wire::{Begin, Greeting};
+
+/// The version of the interpreter, as its package has it.
+pub(crate) const VERSION: &str = monty_types::MONTY_VERSION;
+
+/// Runs cells until the host hangs up.
+pub fn main() -> ExitCode {
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn serve() -> io::Result<()> {
+    let mut wire = Wire::new(File::from(io::stdin().as_fd().try_clone_to_owned()?));
+    let Some(begin) = wire.receive::<Begin>()? else {
+        return Ok(());
+    };
+    let meter = Meter::open()?;
+    let (locked, context) = match prepare(&begin, &meter) {
+        Ok(ready) => ready,
+        Err(reason) => return wire.send(&Greeting::Refused { reason }),
+    };
+    wire.send(&Greeting::Ready(locked))?;
+    let mut session = Session::new(wire, context, begin.memory, meter)?;
+    while let Some(frame) = session.receive()? {
+        match frame {
+            ToWorker::Cell(cell) => session.run(&cell)?,
+            // Nobody waits for it any more.
+            ToWorker::Answer { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// Material is read without a way to any file; then the last doors close.
+fn prepare(begin: &Begin, meter: &Meter) -> Result<(Locked, MontyObject), String> {
+    let material = io::stdout().as_fd().try_clone_to_owned();
+    let material = File::from(material.map_err(|error| error.to_string())?);
+    let landlock = lockdown::deny_files()?;
+    let context = read(&begin.pieces, &material).map_err(|error| error.to_string())?;
+    drop(material);
+    let seccomp = lockdown::lock_in(meter.begin(), begin.memory)?;
+    let locked = Locked { landlock, seccomp };
+    lockdown::verify(locked)?;
+    Ok((locked, context))
+}
+
+/// One piece is the context itself; several stand in it by their names.
+fn read(pieces: &[Piece], material: &File) -> io::Result<MontyObject> {
+    let mut at = 0;
+    let mut named = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let length = usize::try_from(piece.bytes).map_err(io::Error::other)?;
+        let mut bytes = vec![0; length];
+        material.read_exact_at(&mut bytes, at)?;
+        at += piece.bytes;
+        let text = String::from_utf8(bytes).map_err(io::Error::other)?;
+        let value = match piece.form {
+            Form::Text => MontyObject::String(text),
+            Form::Json => values::from_json(&text)?,
+            Form::Lines => text
+                .lines()
+                .filter(|line| !line.trim().is_empty())
+                .map(values::from_json)
+                .collect::<Result<Vec<_>, _>>()
+                .map(MontyObject::List)?,
+        };
+        named.push((MontyObject::String(piece.name.clone()), value));
+    }
+    match <[_; 1]>::try_from(named) {
+        Ok([(_, value)]) => Ok(value),
+        Err(named) => Ok(MontyObject::dict(named)),
+    }
+}

@@ -1,0 +1,230 @@
+//! Runs cells in the interpreter.
+
+use std::io;
+
+use monty::{MontyRepl, ReplProgress};
+use monty_types::{
+    CompileOptions, ExcType, MontyException, MontyObject, NameLookupResult, PrintWriter,
+    ResourceLimits, ResourceTracker,
+};
+use serde_json::{Value, json};
+
+use super::calls::{FAULTS, Host, Submission, known_function, submission};
+use super::out::{Meter, Out};
+use super::values;
+use super::wire::{Cell, ToWorker, Wire};
+use crate::frames::ERROR_BYTES_MAX;
+
+/// A session's interpreter, and what it knows of its cells.
+pub(super) struct Session {
+    host: Host,
+    /// Away only while a cell runs.
+    interpreter: Option<MontyRepl>,
+    out: Out,
+    /// The interpreter numbers what it is fed; this is which cell each was.
+    fed: Vec<u32>,
+}
+
+/// How a cell's code was left.
+enum Left {
+    /// With its last value, or an exception.
+    Ended(Result<MontyObject, MontyException>),
+    Submitted(Submission),
+}
+
+impl Session {
+    pub(super) fn new(
+        wire: Wire,
+        context: MontyObject,
+        memory: u64,
+        meter: Meter,
+    ) -> io::Result<Self> {
+        let memory = usize::try_from(memory).unwrap_or(usize::MAX);
+        let tracker = ResourceTracker::new(ResourceLimits::default().max_memory(memory));
+        let mut interpreter = MontyRepl::new("session", tracker, CompileOptions::default());
+        let inputs = vec![("context".to_owned(), context)];
+        interpreter
+            .feed_run(&beginning(), inputs, PrintWriter::Disabled)
+            .map_err(|error| io::Error::other(error.to_string()))?;
+        Ok(Self {
+            host: Host::new(wire),
+            interpreter: Some(interpreter),
+            out: Out::new(meter),
+            fed: vec![0],
+        })
+    }
+
+    /// The next frame; nothing when the host hung up.
+    pub(super) fn receive(&mut self) -> io::Result<Option<ToWorker>> {
+        self.host.wire.receive()
+    }
+
+    /// Runs a cell and tells the host how it ended.
+    pub(super) fn run(&mut self, cell: &Cell) -> io::Result<()> {
+        self.out.begin(cell.output);
+        self.host.begin(cell.number);
+        let mut end = json!({ "cell": cell.number });
+        let ended = match self.feed(cell)? {
+            Left::Ended(Ok(MontyObject::None)) => Ok(None),
+            Left::Ended(Ok(value)) => {
+                self.out.print(&value.py_repr());
+                self.out.print("\n");
+                Ok(None)
+            }
+            Left::Ended(Err(exception)) => Err(self.described(&exception)),
+            Left::Submitted(Submission::Value(value)) => Ok(Some(value)),
+            Left::Submitted(Submission::Variable(name)) => match self.variable(&name) {
+                Some(value) => Ok(Some(value)),
+                None => Err(raised(
+                    "NameError",
+                    &format!("there is no variable '{name}'"),
+                )),
+            },
+        };
+        match ended.and_then(|submitted| self.given(submitted, &mut end)) {
+            Ok(Some(value)) => {
+                let frame = json!({ "submit": { "cell": cell.number, "value": value } });
+                self.host.wire.send(&frame)?;
+            }
+            Ok(None) => {}
+            Err(error) => end["error"] = error,
+        }
+        end["output"] = self.out.made();
+        self.host.wire.send(&json!({ "end": end }))
+    }
+
+    /// What the cell hands over: what it submitted, or else what stands in `answer` once that is called ready.
+    fn given(
+        &mut self,
+        submitted: Option<MontyObject>,
+        end: &mut Value,
+    ) -> Result<Option<Value>, Value> {
+        let handed_over = |value: &MontyObject| {
+            values::given(value).map_err(|error| raised("ValueError", &error))
+        };
+        if let Some(value) = submitted {
+            return handed_over(&value).map(Some);
+        }
+        let Some(MontyObject::Dict(answer)) = self.variable("answer") else {
+            return Ok(None);
+        };
+        let (mut content, mut ready) = (None, false);
+        for (key, value) in answer {
+            match key {
+                MontyObject::String(key) if key == "content" && value.is_truthy() => {
+                    content = Some(value);
+                }
+                MontyObject::String(key) if key == "ready" => ready = value.is_truthy(),
+                _ => {}
+            }
+        }
+        match content {
+            Some(value) if ready => handed_over(&value).map(Some),
+            Some(value) => {
+                end["draft"] = handed_over(&value)?;
+                Ok(None)
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Runs code until it ends, and answers on the way what it asks.
+    fn feed(&mut self, cell: &Cell) -> io::Result<Left> {
+        let interpreter = self.interpreter.take();
+        let interpreter = interpreter.ok_or_else(|| io::Error::other("no interpreter"))?;
+        if !cell.code.is_empty() {
+            self.fed.push(cell.number);
+        }
+        let out = &mut self.out;
+        let mut progress =
+            interpreter.feed_start(&cell.code, Vec::new(), PrintWriter::Callback(out));
+        loop {
+            progress = match progress {
+                Err(stopped) => {
+                    self.interpreter = Some(stopped.repl);
+                    return Ok(Left::Ended(Err(stopped.error)));
+                }
+                Ok(ReplProgress::Complete { repl, value }) => {
+                    self.interpreter = Some(repl);
+                    return Ok(Left::Ended(Ok(value)));
+                }
+                Ok(ReplProgress::FunctionCall(asked)) => match submission(&asked) {
+                    Some(Ok(submission)) => {
+                        self.interpreter = Some(asked.into_repl());
+                        return Ok(Left::Submitted(submission));
+                    }
+                    Some(Err(exception)) => asked.resume(exception, PrintWriter::Callback(out)),
+                    None => {
+                        let result = self.host.call(&asked)?;
+                        asked.resume(result, PrintWriter::Callback(out))
+                    }
+                },
+                Ok(ReplProgress::NameLookup(lookup)) => {
+                    let result = match known_function(&lookup.name) {
+                        Some(function) if lookup.object_id().is_none() => function.into(),
+                        _ => NameLookupResult::Undefined,
+                    };
+                    lookup.resume(result, PrintWriter::Callback(out))
+                }
+                Ok(ReplProgress::OsCall(wanted)) => {
+                    let host = &mut self.host;
+                    wanted.resume_with(PrintWriter::Callback(out), |wanted| host.system(&wanted))
+                }
+                Ok(ReplProgress::ResolveFutures(waiting)) => {
+                    let exception = MontyException::runtime_error("there is nothing to wait for");
+                    waiting.abort(exception, PrintWriter::Callback(out))
+                }
+            };
+        }
+    }
+
+    /// The value of a variable.
+    fn variable(&mut self, name: &str) -> Option<MontyObject> {
+        let interpreter = self.interpreter.as_mut()?;
+        self.fed.push(0);
+        interpreter
+            .feed_run(name, Vec::new(), PrintWriter::Disabled)
+            .ok()
+    }
+
+    /// An exception as the host takes it, with the names of cells and of faults in their places.
+    fn described(&self, exception: &MontyException) -> Value {
+        let message = exception.message().unwrap_or_default();
+        let kind = match exception.exc_type() {
+            ExcType::SyntaxError => "syntax",
+            // Python that this interpreter does not know.
+            ExcType::NotImplementedError if message.contains("monty syntax parser") => "syntax",
+            ExcType::MemoryError => "out_of_memory",
+            _ => "raised",
+        };
+        let mut told = exception.to_string();
+        for (number, cell) in self.fed.iter().enumerate() {
+            let name = format!("<python-input-{number}>");
+            if told.contains(&name) {
+                told = told.replace(&name, &format!("<cell {cell}>"));
+            }
+        }
+        for (name, stands_for) in FAULTS {
+            let python: &str = stands_for.into();
+            told = told.replace(&format!("{python}: {name}: "), &format!("{name}: "));
+        }
+        told.truncate(told.floor_char_boundary(ERROR_BYTES_MAX));
+        json!({ "kind": kind, "message": told })
+    }
+}
+
+/// What a session begins with, beside the context.
+fn beginning() -> String {
+    let mut code = String::new();
+    let mut names = String::new();
+    for (name, stands_for) in FAULTS {
+        let python: &str = stands_for.into();
+        code.extend([name, " = ", python, "\n"]);
+        names.extend([name, ", "]);
+    }
+    code + &format!("QueryError = ({names})\nanswer = {{'content': '', 'ready': False}}\n")
+}
+
+fn raised(name: &str, message: &str) -> Value {
+    json!({ "kind": "raised", "message": format!("{name}: {message}") })
+}

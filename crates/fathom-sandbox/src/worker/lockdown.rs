@@ -1,0 +1,80 @@
+//! Locks this process in: it can compute, and speak over what is open, and nothing else.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::net::UnixStream;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetError,
+    RulesetStatus, Scope,
+};
+use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use crate::filter;
+
+/// Room beside a session's memory for what the interpreter frees late.
+const MEMORY_BESIDE_BYTES: u64 = 32 << 20;
+
+/// What is in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Locked {
+    /// Version of the kernel's landlock interface, where there is one.
+    pub(crate) landlock: Option<u32>,
+    /// Whether a filter of system calls is in force.
+    pub(crate) seccomp: bool,
+}
+
+/// Denies files and ports where the kernel can. It is no failure where it cannot: the interpreter has no way out by itself.
+pub(super) fn deny_files() -> Result<Option<u32>, String> {
+    let restrict = || -> Result<_, RulesetError> {
+        Ruleset::default()
+            .handle_access(AccessFs::from_all(ABI::V6))?
+            .handle_access(AccessNet::from_all(ABI::V6))?
+            .scope(Scope::from_all(ABI::V6))?
+            .create()?
+            .restrict_self()
+    };
+    let status = restrict().map_err(|error| error.to_string())?;
+    Ok(match (status.ruleset, status.landlock) {
+        (RulesetStatus::NotEnforced, _) => None,
+        (_, LandlockStatus::Available { effective_abi, .. }) => Some(effective_abi as u32),
+        (_, _) => None,
+    })
+}
+
+/// Limits memory, and leaves no system call but those of computing.
+pub(super) fn lock_in(used_bytes: u64, memory: u64) -> Result<bool, String> {
+    let memory_max = used_bytes
+        .saturating_add(memory)
+        .saturating_add(MEMORY_BESIDE_BYTES);
+    for (resource, most) in [
+        (Resource::As, memory_max),
+        (Resource::Core, 0),
+        (Resource::Fsize, 0),
+    ] {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        setrlimit(resource, limit).map_err(|error| format!("cannot limit itself: {error}"))?;
+    }
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .map_err(|error| format!("cannot close itself: {error}"))?;
+    let seccomp = filter::monty().is_ok_and(|program| seccompiler::apply_filter(&program).is_ok());
+    Ok(seccomp)
+}
+
+/// Tries what must fail by now.
+pub(super) fn verify(locked: Locked) -> Result<(), String> {
+    let denied = |result: io::Result<()>| {
+        result.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    };
+    if (locked.landlock.is_some() || locked.seccomp) && !denied(File::open("/").map(drop)) {
+        return Err("files can still be opened".to_owned());
+    }
+    if locked.seccomp && !denied(UnixStream::pair().map(drop)) {
+        return Err("sockets can still be made".to_owned());
+    }
+    Ok(())
+}

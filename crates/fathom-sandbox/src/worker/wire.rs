@@ -1,0 +1,96 @@
+//! The worker's end of the frames, and the greeting that goes before them.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::lockdown::Locked;
+use crate::material::Piece;
+
+/// Most bytes of one frame of the host: answers to a whole batch can be large.
+const HOST_FRAME_BYTES_MAX: usize = 1 << 30;
+
+/// The worker's first frame: what is in force, or why it will not run code.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Greeting {
+    Ready(Locked),
+    Refused { reason: String },
+}
+
+/// The host's first frame.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Begin {
+    /// Most bytes of memory beyond the material.
+    pub(crate) memory: u64,
+    pub(crate) pieces: Vec<Piece>,
+}
+
+/// A frame of the host.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ToWorker {
+    Cell(Cell),
+    Answer { id: u32, reply: Reply },
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Cell {
+    #[serde(rename = "cell")]
+    pub(super) number: u32,
+    pub(super) code: String,
+    pub(super) output: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Reply {
+    Each(Vec<Outcome>),
+    /// Already as it stands in the sandbox.
+    Budget(Value),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Outcome {
+    Said(String),
+    Fault { kind: String, message: String },
+}
+
+/// Reads and writes frames, and waits while it does.
+pub(super) struct Wire(File);
+
+impl Wire {
+    pub(super) fn new(socket: File) -> Self {
+        Self(socket)
+    }
+
+    pub(super) fn send(&mut self, frame: &impl Serialize) -> io::Result<()> {
+        self.send_json(&serde_json::to_vec(frame)?)
+    }
+
+    pub(super) fn send_json(&mut self, json: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(json.len()).map_err(io::Error::other)?;
+        self.0.write_all(&length.to_be_bytes())?;
+        self.0.write_all(json)
+    }
+
+    /// The next frame; nothing when the host hung up.
+    pub(super) fn receive<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+        let mut length = [0; 4];
+        match self.0.read_exact(&mut length) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            read => read?,
+        }
+        let length = u32::from_be_bytes(length) as usize;
+        if length > HOST_FRAME_BYTES_MAX {
+            return Err(io::Error::other("a frame is too long"));
+        }
+        let mut json = vec![0; length];
+        self.0.read_exact(&mut json)?;
+        Ok(Some(serde_json::from_slice(&json)?))
+    }
+}

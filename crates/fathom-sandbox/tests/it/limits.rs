@@ -1,0 +1,231 @@
+//! Limits hold against any code, and the session goes on after them.
+
+use fathom_core::cell::{CellAnswer, CellErrorKind};
+use fathom_core::unit::Millis;
+use fathom_sandbox::{Heard, SandboxError, Session};
+
+use crate::fixture::{cell, echo, printed, run, run_with, session};
+
+/// Ends the cell with this kind, and keeps the session as it was before.
+async fn broken(session: &mut Session, code: &str, kind: CellErrorKind) {
+    let mut hostile = cell(code);
+    let time = if kind == CellErrorKind::TimedOut {
+        300
+    } else {
+        5_000
+    };
+    hostile.limits.time = Millis(time);
+    hostile.limits.memory = 64 << 20;
+    hostile.limits.questions = 100;
+    let end = run_with(session, hostile, echo).await;
+    let error = end.error.unwrap_or_else(|| panic!("{code} ended well"));
+    assert_eq!(error.kind, kind, "{code}: {error:?}");
+    assert!(end.took.0 < time + 500, "{code}: {:?}", end.took);
+}
+
+#[tokio::test]
+async fn r03_time_memory_and_questions_are_limited_and_the_session_goes_on() {
+    let mut session = session().await;
+    assert_eq!(printed(&mut session, "kept = llm_query('a')").await, "");
+    for (code, kind) in [
+        ("kept = 0\nwhile True: pass", CellErrorKind::TimedOut),
+        (
+            "while True:\n  try:\n    while True: pass\n  except BaseException: pass",
+            CellErrorKind::TimedOut,
+        ),
+        ("pow(3, 10 ** 9)", CellErrorKind::TimedOut),
+        (
+            "import re\nre.match(r'(a+)+$', 'a' * 64 + 'b')",
+            CellErrorKind::TimedOut,
+        ),
+        ("import time\ntime.sleep(1000)", CellErrorKind::TimedOut),
+        ("x = 'x' * (1 << 30)", CellErrorKind::OutOfMemory),
+        (
+            "x = []\nwhile True: x.append('y' * 100000)",
+            CellErrorKind::OutOfMemory,
+        ),
+        ("import os\nos._exit(0)", CellErrorKind::Died),
+        (
+            "import os\nos.close(3)\nllm_query('x')",
+            CellErrorKind::Died,
+        ),
+        (
+            "for i in range(101): llm_query(str(i))",
+            CellErrorKind::TooManyQuestions,
+        ),
+        (
+            "llm_query_batched(['x'] * 101)",
+            CellErrorKind::TooManyQuestions,
+        ),
+    ] {
+        broken(&mut session, code, kind).await;
+    }
+    assert_eq!(printed(&mut session, "kept").await, "'<a>'\n");
+}
+
+#[tokio::test]
+async fn r03_what_is_no_message_ends_the_session_with_a_reason() {
+    let mut session = session().await;
+    let frames = [
+        ("b'\\xff\\xff\\xff\\xff'", "too large"),
+        ("b'\\0\\0\\0\\2{]'", "no message"),
+        ("b'\\0\\0\\0\\0'", "no message"),
+        (
+            "(lambda j: len(j).to_bytes(4, 'big') + j)(b'{\"open\": {\"cell\": 1}}')",
+            "no message",
+        ),
+        (
+            "(lambda j: len(j).to_bytes(4, 'big') + j)(b'{\"ask\": {\"cell\": 99, \"id\": 1, \"call\": \"budget\"}}')",
+            "to come",
+        ),
+        (
+            "(lambda j: len(j).to_bytes(4, 'big') + j)(b'{\"ask\": {\"cell\": 1, \"id\": 1, \"call\": {\"query\": {\"prompts\": [{\"sealed\": \"00\"}]}}}}')",
+            "no message",
+        ),
+    ];
+    for (frame, reason) in frames {
+        let code = format!("import os\nos.write(3, {frame})\nwhile True: pass");
+        let end = run(&mut session, &code).await;
+        let error = end.error.unwrap();
+        assert_eq!(error.kind, CellErrorKind::Died, "{frame}: {error:?}");
+        assert!(
+            error.message.as_str().contains(reason),
+            "{frame}: {error:?}"
+        );
+    }
+    assert_eq!(printed(&mut session, "1").await, "1\n");
+}
+
+#[tokio::test]
+async fn r03_a_forged_end_ends_the_cell_and_no_more() {
+    let mut session = session().await;
+    let code = "import os\nj = b'{\"end\": {\"cell\": 1, \"output\": {\"head\": \"' + b'x' * 100000 + b'\", \"bytes\": 1}}}'\n\
+                os.write(3, len(j).to_bytes(4, 'big') + j)\nwhile True: pass";
+    let end = run(&mut session, code).await;
+    assert_eq!(end.output.head.as_str().len(), 8 << 10);
+    // What runs on is stopped with its cell, and does not hear of the next one.
+    let mut next = cell("2");
+    next.limits.time = Millis(300);
+    let end = run_with(&mut session, next, echo).await;
+    assert_eq!(end.error.unwrap().kind, CellErrorKind::TimedOut);
+}
+
+#[tokio::test]
+async fn r03_the_time_of_an_answer_does_not_count() {
+    let mut session = session().await;
+    let mut slow = cell("llm_query('a')");
+    slow.limits.time = Millis(150);
+    session.run(slow).await.unwrap();
+    let Heard::Asked(question) = session.next().await else {
+        panic!("it ended");
+    };
+    // Longer than the cell may work; nothing else can happen in that time.
+    let waited = tokio::time::timeout(std::time::Duration::from_millis(400), session.next()).await;
+    assert!(waited.is_err(), "{waited:?}");
+    let reply = echo(&question);
+    let id = question.id;
+    session.answer(CellAnswer { id, reply }).unwrap();
+    let Heard::Ended(end) = session.next().await else {
+        panic!("it asked more");
+    };
+    assert_eq!(end.error, None);
+    assert!(end.took.0 < 150, "{:?}", end.took);
+}
+
+#[tokio::test]
+async fn r01_what_a_cell_printed_is_kept_when_it_is_ended() {
+    let mut session = session().await;
+    let mut endless = cell("print('seen')\nwhile True: pass");
+    endless.limits.time = Millis(100);
+    let end = run_with(&mut session, endless, echo).await;
+    assert_eq!(end.error.unwrap().kind, CellErrorKind::TimedOut);
+    assert_eq!(end.output.head.as_str(), "seen");
+}
+
+#[tokio::test]
+async fn limits_beyond_all_measure_are_none() {
+    let mut session = session().await;
+    let mut free = cell("print(llm_query('a'))");
+    free.limits.time = Millis(u64::MAX);
+    free.limits.memory = u64::MAX;
+    free.limits.output = u32::MAX;
+    free.limits.questions = u32::MAX;
+    let end = run_with(&mut session, free, echo).await;
+    assert_eq!(end.error, None);
+    assert_eq!(end.output.head.as_str(), "<a>\n");
+}
+
+#[tokio::test]
+async fn r03_work_beside_an_open_question_counts() {
+    let mut session = session().await;
+    let mut burning = cell(
+        "import threading\nthreading.Thread(target=llm_query, args=('a',), daemon=True).start()\nwhile True: pass",
+    );
+    burning.limits.time = Millis(300);
+    session.run(burning).await.unwrap();
+    let Heard::Asked(_) = session.next().await else {
+        panic!("it ended");
+    };
+    // The question stays open for ever.
+    let Heard::Ended(end) = session.next().await else {
+        panic!("it asked more");
+    };
+    assert_eq!(end.error.unwrap().kind, CellErrorKind::TimedOut);
+}
+
+#[tokio::test]
+async fn r03_a_message_that_never_comes_to_its_end_is_not_waited_for() {
+    let mut session = session().await;
+    let mut half =
+        cell("import os, time\nos.write(3, b'\\x00\\xf0\\x00\\x00half')\ntime.sleep(1000)");
+    half.limits.time = Millis(300);
+    let end = run_with(&mut session, half, echo).await;
+    assert_eq!(end.error.unwrap().kind, CellErrorKind::TimedOut);
+    assert_eq!(printed(&mut session, "1").await, "1\n");
+}
+
+#[tokio::test]
+async fn r03_a_thread_does_not_outlive_its_cell_by_stealth() {
+    let mut session = session().await;
+    let code = "import threading\nn = [0]\ndef work():\n  while True: n[0] += 1\nthreading.Thread(target=work, daemon=True).start()";
+    assert_eq!(printed(&mut session, code).await, "");
+    let before = printed(&mut session, "before = n[0]\nprint(before)").await;
+    let waited = tokio::time::timeout(std::time::Duration::from_millis(200), session.next()).await;
+    assert!(waited.is_err());
+    // It counts some hundred thousand in a tenth of a second; between two cells it counts nothing.
+    let grown: u64 = printed(&mut session, "print(n[0] - before)")
+        .await
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(grown < 1_000_000, "{before} {grown}");
+}
+
+#[tokio::test]
+async fn only_open_questions_are_answered_and_only_one_cell_runs() {
+    let mut session = session().await;
+    let reply = fathom_core::cell::CellReply::Each(Vec::new());
+    let early = session.answer(CellAnswer {
+        id: 1,
+        reply: reply.clone(),
+    });
+    assert!(matches!(early, Err(SandboxError::NotOpen { id: 1 })));
+    session.run(cell("llm_query('a')")).await.unwrap();
+    assert!(matches!(
+        session.run(cell("1")).await,
+        Err(SandboxError::Busy)
+    ));
+    let Heard::Asked(question) = session.next().await else {
+        panic!("it ended");
+    };
+    let answer = CellAnswer {
+        id: question.id,
+        reply: echo(&question),
+    };
+    session.answer(answer.clone()).unwrap();
+    assert!(matches!(
+        session.answer(answer),
+        Err(SandboxError::NotOpen { .. })
+    ));
+    assert!(matches!(session.next().await, Heard::Ended(_)));
+}

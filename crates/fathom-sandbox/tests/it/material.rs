@@ -1,0 +1,126 @@
+//! What `context` is, for each kind of material.
+
+use std::io::{Seek, Write};
+
+use fathom_core::cell::Form;
+use fathom_sandbox::{Content, Material, SandboxError};
+
+use crate::fixture::{printed, sandbox, text};
+
+fn piece(name: &str, form: Form, content: &str) -> Material {
+    Material {
+        form,
+        ..text(name, content)
+    }
+}
+
+#[tokio::test]
+async fn r01_each_form_is_the_value_it_describes() {
+    let sandbox = sandbox();
+    for (form, content, shown) in [
+        (Form::Text, "grüß\ndich", "'grüß\\ndich'\n"),
+        (Form::Text, "", "''\n"),
+        (Form::Json, r#"{"a": [1, null]}"#, "{'a': [1, None]}\n"),
+        (Form::Lines, "{\"a\": 1}\n\n[2]\n", "[{'a': 1}, [2]]\n"),
+    ] {
+        let context = sandbox.load(vec![piece("x", form, content)]).await.unwrap();
+        let mut session = sandbox.session(&context, Vec::new());
+        assert_eq!(printed(&mut session, "context").await, shown);
+    }
+}
+
+#[tokio::test]
+async fn r01_several_pieces_are_a_dictionary_by_name() {
+    let sandbox = sandbox();
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all("from a file".as_bytes()).unwrap();
+    file.rewind().unwrap();
+    let pieces = vec![
+        text("a.txt", "one"),
+        piece("b.json", Form::Json, "[1]"),
+        Material {
+            name: "c".to_owned(),
+            form: Form::Text,
+            content: Content::File(file),
+        },
+    ];
+    let context = sandbox.load(pieces).await.unwrap();
+    let mut session = sandbox.session(&context, Vec::new());
+    assert_eq!(
+        printed(&mut session, "context").await,
+        "{'a.txt': 'one', 'b.json': [1], 'c': 'from a file'}\n"
+    );
+}
+
+#[tokio::test]
+async fn r01_thousands_of_pieces_are_loaded_like_a_few() {
+    let sandbox = sandbox();
+    for content in ["short", &"long ".repeat(100)] {
+        let names = (0..8_000).map(|number| format!("a/folder/with/a/long/name/file-{number}.txt"));
+        let pieces = names.map(|name| text(&name, content)).collect();
+        let context = sandbox.load(pieces).await.unwrap();
+        let mut session = sandbox.session(&context, Vec::new());
+        let code = "print(len(context), len(context['a/folder/with/a/long/name/file-7999.txt']))";
+        assert_eq!(
+            printed(&mut session, code).await,
+            format!("8000 {}\n", content.len())
+        );
+    }
+    let context = sandbox.load(Vec::new()).await.unwrap();
+    let mut session = sandbox.session(&context, Vec::new());
+    assert_eq!(printed(&mut session, "context").await, "{}\n");
+}
+
+#[tokio::test]
+async fn r01_large_material_is_shared_and_each_session_has_it_as_it_was() {
+    let sandbox = sandbox();
+    let line = "{\"n\": 7, \"text\": \"some words\"}\n";
+    let pieces = vec![piece("lines", Form::Lines, &line.repeat(60_000))];
+    let context = sandbox.load(pieces).await.unwrap();
+    let mut first = sandbox.session(&context, Vec::new());
+    let mut second = sandbox.session(&context, Vec::new());
+    assert_eq!(
+        printed(
+            &mut first,
+            "print(len(context), context.pop())\ncontext.clear()"
+        )
+        .await,
+        "60000 {'n': 7, 'text': 'some words'}\n"
+    );
+    assert_eq!(printed(&mut second, "len(context)").await, "60000\n");
+    assert_eq!(printed(&mut first, "len(context)").await, "0\n");
+}
+
+#[tokio::test]
+async fn material_that_is_no_json_or_no_text_is_refused_with_its_name() {
+    let sandbox = sandbox();
+    let large = format!("\"{}\"\n", "x".repeat(1 << 20));
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(b"no json").unwrap();
+    file.rewind().unwrap();
+    for material in [
+        Material {
+            content: Content::File(file),
+            ..piece("bad", Form::Json, "")
+        },
+        piece("bad", Form::Json, "{"),
+        piece("bad", Form::Lines, "{}\n{\n"),
+        piece("bad", Form::Lines, &format!("{large}nonsense")),
+        Material {
+            content: Content::Bytes(vec![0xff; 10]),
+            ..text("bad", "")
+        },
+        Material {
+            content: Content::Bytes(vec![0xff; 3 << 20]),
+            ..text("bad", "")
+        },
+    ] {
+        let error = sandbox.load(vec![material]).await.unwrap_err();
+        assert!(
+            matches!(error, SandboxError::BadMaterial { .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains("bad: "), "{error}");
+        assert_eq!(error.code(), "F0804");
+    }
+}

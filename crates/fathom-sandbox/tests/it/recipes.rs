@@ -1,0 +1,447 @@
+//! Ready-made cell programs on made-up data, with someone who answers what they ask.
+
+use std::fmt::Write;
+
+use fathom_core::cell::{CellCall, CellEnd, CellOutcome, CellQuestion, CellReply, Form};
+use fathom_core::unit::Millis;
+use fathom_sandbox::{Content, Material, Session};
+
+use crate::fixture::{cell, load, run_with, sandbox, text};
+
+/// Says one thing to each prompt.
+fn say(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellReply {
+    move |question| match &question.call {
+        CellCall::Query { prompts, .. } => {
+            let said = |prompt: &fathom_core::text::Text| answer(prompt.as_str()).into();
+            CellReply::Each(prompts.iter().map(said).map(CellOutcome::Said).collect())
+        }
+        other => panic!("recipes do not ask this: {other:?}"),
+    }
+}
+
+fn silent() -> impl Fn(&CellQuestion) -> CellReply {
+    say(|prompt| panic!("nothing is to be asked: {prompt}"))
+}
+
+async fn on(content: &str) -> Session {
+    let sandbox = sandbox();
+    let loaded = load(&sandbox, content).await;
+    sandbox.session(&loaded, Vec::new())
+}
+
+async fn ended(
+    session: &mut Session,
+    code: &str,
+    answer: impl FnMut(&CellQuestion) -> CellReply,
+) -> CellEnd {
+    let mut cell = cell(code);
+    // A busy machine is no failure.
+    cell.limits.time = Millis(30_000);
+    run_with(session, cell, answer).await
+}
+
+/// What a cell submits.
+#[track_caller]
+fn submitted(end: CellEnd) -> String {
+    match end.submitted {
+        Some(value) => value.text.as_str().to_owned(),
+        None => panic!("nothing was submitted: {end:?}"),
+    }
+}
+
+/// Numbers that look like chance and are the same in every run.
+fn chance(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    move |below| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state % below
+    }
+}
+
+/// A log of about so many bytes with one line that is like no other.
+fn log(seed: u64, bytes: usize, needle: &str) -> String {
+    let mut chance = chance(seed);
+    let place = usize::try_from(chance(bytes as u64)).unwrap();
+    let (mut text, mut is_hidden) = (String::with_capacity(bytes + 200), false);
+    while text.len() < bytes {
+        if !is_hidden && text.len() >= place {
+            text.push_str(needle);
+            text.push('\n');
+            is_hidden = true;
+        }
+        let (a, b, c) = (chance(1 << 31), chance(2000), chance(256));
+        let _ = match chance(4) {
+            0 => writeln!(
+                text,
+                "12:00:{:02} INFO job {a:x} done in {b} ms on rack {c}",
+                b % 60
+            ),
+            1 => writeln!(
+                text,
+                "12:00:{:02} INFO user{c} changed password, session {a:x}",
+                b % 60
+            ),
+            2 => writeln!(
+                text,
+                "12:00:{:02} WARN slow query took {b} ms, shard {c}",
+                b % 60
+            ),
+            _ => writeln!(
+                text,
+                "12:00:{:02} DEBUG hit for key user:{a} ttl {b}",
+                b % 60
+            ),
+        };
+    }
+    text
+}
+
+/// Copies what stands in the line, or says that it is not there, as a model would that reads well.
+fn reader(prompt: &str) -> String {
+    if prompt.contains("Reply yes or no") {
+        return if prompt.contains("Line: 12:00:00 NOTE") {
+            "yes"
+        } else {
+            "no"
+        }
+        .to_owned();
+    }
+    assert!(prompt.len() < 2_500, "a short prompt: {prompt}");
+    match prompt.split_once("changed to ") {
+        Some((_, rest)) => rest.lines().next().unwrap_or_default().to_owned(),
+        None => "NOT FOUND".to_owned(),
+    }
+}
+
+const NEEDLE: &str =
+    "12:00:00 NOTE the maintenance password for rack 12 was changed to amber-otter-4711";
+const ASKED: &str = "SUBMIT(recipes.find('What is the new maintenance password of rack 12?'))";
+
+#[tokio::test]
+async fn r01_a_line_like_no_other_is_found_wherever_it_stands() {
+    for seed in 1..=3 {
+        let mut session = on(&log(seed, 10_000_000, NEEDLE)).await;
+        let end = ended(&mut session, ASKED, say(reader)).await;
+        assert_eq!(submitted(end), "amber-otter-4711", "seed {seed}");
+    }
+}
+
+#[tokio::test]
+async fn r01_what_is_not_there_is_not_found() {
+    let mut session = on(&log(4, 200_000, "nothing")).await;
+    let end = ended(&mut session, ASKED, say(reader)).await;
+    assert_eq!(submitted(end), "null");
+}
+
+#[tokio::test]
+async fn r01_an_answer_that_stands_nowhere_is_none() {
+    let mut session = on(&log(5, 100_000, NEEDLE)).await;
+    let end = ended(&mut session, ASKED, say(|_| "zebra-99999".to_owned())).await;
+    assert_eq!(submitted(end), "null");
+}
+
+#[tokio::test]
+async fn r01_a_judge_who_prefers_another_line_is_heard() {
+    let mut session = on(&log(6, 100_000, NEEDLE)).await;
+    let against = |prompt: &str| {
+        if prompt.contains("Reply yes or no") {
+            let own = prompt.contains("Line: 12:00:00 NOTE");
+            return if own { "no" } else { "yes" }.to_owned();
+        }
+        reader(prompt)
+    };
+    let end = ended(&mut session, ASKED, say(against)).await;
+    assert_eq!(submitted(end), "null");
+}
+
+fn table(format: &str) -> String {
+    let mut text = String::new();
+    if format == "csv" {
+        text.push_str("id,category,minutes,text\n");
+    }
+    for n in 0..5_000_u32 {
+        let category = ["billing", "login", "login", "returns"][n as usize % 4];
+        let minutes = n % 60;
+        let _ = match format {
+            "json" => writeln!(
+                text,
+                r#"{{"id": {n}, "category": "{category}", "minutes": {minutes}, "text": "login, billing"}}"#
+            ),
+            "csv" => writeln!(text, r#"{n},{category},{minutes},"login, ""billing"" {n}""#),
+            "pairs" => writeln!(
+                text,
+                "id={n} category={category} minutes={minutes} text=\"login billing\""
+            ),
+            _ => writeln!(text, "[{n}] [{category}] a login and a billing, {minutes}"),
+        };
+    }
+    text
+}
+
+#[tokio::test]
+async fn r01_counts_are_exact_in_four_formats() {
+    for (format, field) in [
+        ("json", "category"),
+        ("csv", "Category"),
+        ("pairs", "category"),
+        ("brackets", "bracket 2"),
+    ] {
+        let mut session = on(&table(format)).await;
+        let all = format!("SUBMIT(recipes.count_by_field('{field}'))");
+        let end = ended(&mut session, &all, silent()).await;
+        assert_eq!(
+            submitted(end),
+            r#"{"login": 2500, "billing": 1250, "returns": 1250}"#,
+            "{format}"
+        );
+        let one = format!("SUBMIT(recipes.count_by_field('{field}', 'Billing'))");
+        let end = ended(&mut session, &one, silent()).await;
+        assert_eq!(submitted(end), "1250", "{format}");
+    }
+}
+
+#[tokio::test]
+async fn r01_numbers_are_added_up() {
+    let mut session = on(&table("csv")).await;
+    let code = "SUBMIT([recipes.aggregate('minutes', op) for op in ('sum', 'max', 'min', 'median', 'count')] \
+                + [recipes.aggregate('minutes', 'max', by='category')])";
+    let end = ended(&mut session, code, silent()).await;
+    let sum: u32 = (0..5_000_u32).map(|n| n % 60).sum();
+    assert_eq!(
+        submitted(end),
+        format!(r#"[{sum}, 59, 0, 29.0, 5000, {{"billing": 56, "login": 58, "returns": 59}}]"#)
+    );
+    let end = ended(
+        &mut session,
+        "recipes.aggregate('nothing', 'sum')",
+        silent(),
+    )
+    .await;
+    let message = end.error.unwrap().message;
+    assert!(
+        message.as_str().contains("there are: category"),
+        "{message:?}"
+    );
+}
+
+#[tokio::test]
+async fn r01_two_texts_are_compared_by_code_and_read_by_a_model() {
+    let sandbox = sandbox();
+    let clause = |n: u32| {
+        format!(
+            "{n}. The goods of annex {n} are delivered within {} days.\n",
+            n % 90
+        )
+    };
+    let old: String = (0..20_000).map(clause).collect();
+    let new = old.replacen("within 77 days", "within 7 days", 1);
+    let context = sandbox
+        .load(vec![text("old", &old), text("new", &new)])
+        .await;
+    let mut session = sandbox.session(&context.unwrap(), Vec::new());
+    let end = ended(
+        &mut session,
+        "SUBMIT(recipes.compare('old', 'new'))",
+        silent(),
+    )
+    .await;
+    let said = submitted(end);
+    assert!(said.starts_with(r#"{"count": 1, "#), "{said}");
+    assert!(
+        said.contains("within 77 days") && said.contains("within 7 days"),
+        "{said}"
+    );
+    let code = "SUBMIT(recipes.compare('old', 'new', 'When is annex 77 delivered?')['answer'])";
+    let read = say(|prompt| {
+        assert!(prompt.contains("within 77 days"), "{prompt}");
+        "Within 7 days rather than 77.".to_owned()
+    });
+    assert_eq!(
+        submitted(ended(&mut session, code, read).await),
+        "Within 7 days rather than 77."
+    );
+    let code = "SUBMIT(recipes.compare('old', 'new', 'When is annex 77 delivered?').get('answer', 'none'))";
+    let end = ended(&mut session, code, say(|_| "Within 400 days.".to_owned())).await;
+    assert_eq!(submitted(end), "none");
+}
+
+#[tokio::test]
+async fn r01_a_point_without_support_is_left_out() {
+    let story = "The mill burned down in 1911.\nIt was rebuilt by Anna Berg in 1913.\n".repeat(40);
+    let mut session = on(&story).await;
+    let read = say(|prompt| {
+        if prompt.contains("Notes:") {
+            "- The mill burned down in 1911.\n- The mayor resigned in 1950."
+        } else {
+            "The mill burned down in 1911."
+        }
+        .to_owned()
+    });
+    let end = ended(&mut session, "SUBMIT(recipes.map_reduce_summary(2))", read).await;
+    assert!(
+        end.output
+            .head
+            .as_str()
+            .contains("1 points without support")
+    );
+    assert_eq!(submitted(end), r#"["The mill burned down in 1911."]"#);
+}
+
+#[tokio::test]
+async fn r01_entries_are_judged_one_by_one_or_by_a_sample() {
+    let judge = || {
+        say(|prompt| {
+            let own = prompt.rsplit("Text: ").next().unwrap_or_default();
+            if own.contains("broken") { "yes" } else { "no" }.to_owned()
+        })
+    };
+    let letters = |count: u32| -> String {
+        let letter = |n: u32| {
+            if n.is_multiple_of(4) {
+                format!("letter {n}: it is broken\n")
+            } else {
+                format!("letter {n}: thanks\n")
+            }
+        };
+        (0..count).map(letter).collect()
+    };
+    let mut session = on(&letters(40)).await;
+    let code = "made = recipes.classify_each('complaint')\nSUBMIT([made['fits'], made['entries'], made['is_estimate']])";
+    assert_eq!(
+        submitted(ended(&mut session, code, judge()).await),
+        "[10, 40, false]"
+    );
+    let mut session = on(&letters(4_000)).await;
+    let code = "made = recipes.classify_each('complaint')\n\
+                SUBMIT(made['is_estimate'] and abs(made['estimate'] - 1000) <= made['give_or_take'])";
+    assert_eq!(submitted(ended(&mut session, code, judge()).await), "true");
+    let code =
+        "SUBMIT(recipes.classify_each('complaint', data=['a', 'b', 'c', 'd', 'e'])['doubt'])";
+    let end = ended(&mut session, code, say(|_| "yes".to_owned())).await;
+    assert_eq!(submitted(end), "every entry was judged the same");
+}
+
+#[tokio::test]
+async fn r01_pairs_and_passages_are_read() {
+    let mut session = on("x").await;
+    let code = "SUBMIT(recipes.pairwise('Are they of one kind?', ['red 1', 'blue 2', 'red 3']))";
+    let alike = say(|prompt| {
+        if prompt.matches("red").count() == 2 {
+            "yes"
+        } else {
+            "no"
+        }
+        .to_owned()
+    });
+    assert_eq!(
+        submitted(ended(&mut session, code, alike).await),
+        r#"[["red 1", "red 3"]]"#
+    );
+    let mut session = on(&log(7, 100_000, NEEDLE)).await;
+    let code = "SUBMIT(recipes.filter_then_read('Why was the maintenance password changed?'))";
+    let read = say(|_| "It was changed to amber-otter-4711 [1].".to_owned());
+    let said = submitted(ended(&mut session, code, read).await);
+    assert!(
+        said.contains("It was changed to amber-otter-4711.") && said.contains("NOTE"),
+        "{said}"
+    );
+    let invented = say(|_| "Because of the audit of 1999 [1].".to_owned());
+    assert_eq!(submitted(ended(&mut session, code, invented).await), "null");
+}
+
+/// Material of every shape, and material that is meant to hurt.
+#[tokio::test]
+async fn r03_no_material_breaks_a_recipe() {
+    let long = "x".repeat(5_000_000);
+    let binary: String = (0..200_000_u32)
+        .filter_map(|n| char::from_u32(n % 0x300))
+        .collect();
+    let turkish = "İstanbul'da şifre değişti: gizli-42 İİİ\n".repeat(200);
+    let texts = [
+        String::new(),
+        "\n\n\n".to_owned(),
+        format!("{long}\nsecret word {long}"),
+        format!("{long} the secret word is heron {long}"),
+        binary,
+        turkish,
+        "((((a+)+)+)+$\n".repeat(5_000),
+        "{\"a\": [[[[[[".repeat(5_000),
+        "a=\"".repeat(50_000),
+        ",".repeat(300_000),
+    ];
+    let code = "\
+        import json\n\
+        recipes.find('What is the secret word?', ['((a+)+$', '[', 'İ', ''])\n\
+        recipes.filter_then_read('secret', ['*'])\n\
+        for call in (lambda: recipes.count_by_field('a'), lambda: recipes.aggregate('a', 'sum'),\n\
+        \x20            lambda: recipes.map_reduce_summary(3)):\n\
+        \x20   try:\n\
+        \x20       call()\n\
+        \x20   except LookupError:\n\
+        \x20       pass\n\
+        SUBMIT(len(json.dumps(recipes.sample_inspect())) < 4000)";
+    for (number, content) in texts.iter().enumerate() {
+        let mut session = on(content).await;
+        let end = ended(&mut session, code, say(|_| "NOT FOUND".to_owned())).await;
+        assert_eq!(submitted(end), "true", "text {number}");
+    }
+    let mut session = on(&texts[3]).await;
+    let code = "SUBMIT(recipes.find('What is the secret word?'))";
+    let read = say(|prompt| {
+        assert!(prompt.len() < 2_500);
+        if prompt.contains("is heron") {
+            "heron"
+        } else {
+            "NOT FOUND"
+        }
+        .to_owned()
+    });
+    assert_eq!(submitted(ended(&mut session, code, read).await), "heron");
+}
+
+#[tokio::test]
+async fn r01_recipes_work_on_material_of_any_shape() {
+    let sandbox = sandbox();
+    let list =
+        "{\"kind\": \"a\", \"in\": {\"n\": 1}}\n{\"kind\": \"b\"}\n{\"kind\": \"a\"}\n\"kind\"\n";
+    let lines = |name: &str| Material {
+        name: name.to_owned(),
+        form: Form::Lines,
+        content: Content::Bytes(list.as_bytes().to_vec()),
+    };
+    let count = "SUBMIT(recipes.count_by_field('kind'))";
+    let context = sandbox.load(vec![lines("x")]).await.unwrap();
+    let mut session = sandbox.session(&context, Vec::new());
+    assert_eq!(
+        submitted(ended(&mut session, count, silent()).await),
+        r#"{"a": 2, "b": 1}"#
+    );
+    let code = "from recipes import aggregate\nimport recipes as r\nSUBMIT([aggregate('in.n', 'sum'), r is recipes])";
+    assert_eq!(
+        submitted(ended(&mut session, code, silent()).await),
+        "[1, true]"
+    );
+    let context = sandbox.load(vec![lines("x"), lines("y")]).await.unwrap();
+    let mut session = sandbox.session(&context, Vec::new());
+    assert_eq!(
+        submitted(ended(&mut session, count, silent()).await),
+        r#"{"a": 4, "b": 2}"#
+    );
+    for data in [
+        "{'kind': 'a', 'n': {'x': 1}}",
+        "[]",
+        "{}",
+        "5",
+        "[None, 1, [2]]",
+        "{'a': None}",
+        "['kind=a x', 'kind=b y']",
+    ] {
+        let code = format!(
+            "recipes.find('x y', data={data})\nSUBMIT(type(recipes.sample_inspect({data})).__name__)"
+        );
+        let end = ended(&mut session, &code, say(|_| "NOT FOUND".to_owned())).await;
+        assert_eq!(submitted(end), "dict", "{data}");
+    }
+}
