@@ -27,6 +27,7 @@ impl App {
             concurrency: settings.concurrency,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,
             embedded: Arc::new(settings.embedded()),
+            sandbox: settings.sandbox(),
             ..Options::new(settings.home.clone(), environment::key)
         };
         Ok(Self {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fathom_core::cell::{CellCall, CellQuestion};
 use fathom_core::command::Command;
 use fathom_core::event::{CallOutcome, EventKind, Record, Signal};
 use fathom_core::id::EpisodeId;
@@ -73,8 +74,16 @@ pub(crate) fn words(event: &EventKind) -> String {
             }
         }
         EventKind::ChildFinished { child, result, .. } => format!("{child} {}", result.status),
-        EventKind::CellYielded { ask, question } => format!("{ask} {}", quoted(question)),
-        EventKind::CellFinished { ask, output } => format!("{ask} {}", quoted(output)),
+        EventKind::CellYielded { ask, question } => format!("{ask} {}", asked(question)),
+        EventKind::CellFinished { ask, end } => {
+            let how = end.error.as_ref().map_or("done", |error| error.kind.name());
+            let submitted = if end.submitted.is_some() {
+                ", submitted"
+            } else {
+                ""
+            };
+            format!("{ask} {how}{submitted} {}", quoted(&end.output.head))
+        }
         EventKind::EffectDecided { ask, decision } => format!("{ask} {decision:?}"),
         EventKind::EffectSettled { ask, outcome } => format!("{ask} {outcome:?}"),
         EventKind::Signal(signal) => match signal {
@@ -115,6 +124,21 @@ pub(crate) fn words(event: &EventKind) -> String {
                 figures::cost(amounts.money)
             )
         }
+    }
+}
+
+/// A question of a cell in a few words.
+fn asked(question: &CellQuestion) -> String {
+    match &question.call {
+        CellCall::Query { prompts, .. } => match prompts.as_slice() {
+            [one] => quoted(one),
+            many => format!("{} prompts", many.len()),
+        },
+        CellCall::Recurse { tasks } => match tasks.as_slice() {
+            [one] => format!("child for {}", quoted(&one.goal)),
+            many => format!("{} children", many.len()),
+        },
+        CellCall::Budget => "what is left?".to_owned(),
     }
 }
 

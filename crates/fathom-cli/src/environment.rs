@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use crate::error::CliError;
 
 /// Variables that Fathom reads for itself; keys of models are looked up by name when they are needed.
-const NAMES: [&str; 21] = [
+const NAMES: [&str; 22] = [
     "FATHOM_HOME",
     "FATHOM_CHARTER",
     "FATHOM_MODEL",
@@ -18,6 +19,7 @@ const NAMES: [&str; 21] = [
     "FATHOM_MAX_DEPTH",
     "FATHOM_MAX_CHILDREN",
     "FATHOM_CONCURRENCY",
+    "FATHOM_INTERPRETER",
     "FATHOM_JSON",
     "FATHOM_QUIET",
     "FATHOM_VERBOSE",
@@ -67,6 +69,14 @@ impl Variables {
 )]
 pub(crate) fn look_up(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+/// The folders in which programs are searched for.
+pub(crate) fn search_path() -> Vec<PathBuf> {
+    let path = look_up("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .collect()
 }
 
 /// A key of a model, by the name of its variable.

@@ -131,7 +131,8 @@ fn status(state: &State) -> String {
         State::Working
         | State::Calling { .. }
         | State::Retrying { .. }
-        | State::Children { .. } => "unfinished".to_owned(),
+        | State::Children { .. }
+        | State::Computing { .. } => "unfinished".to_owned(),
         State::AwaitingApproval => departed(Departure::AwaitingApproval).to_owned(),
         State::Outage { .. } => departed(Departure::Outage).to_owned(),
         State::Released(why) => departed(*why).to_owned(),

@@ -10,6 +10,7 @@ use fathom_host::HostError;
 use fathom_host::charter::CharterError;
 use fathom_local::weights::WeightsError;
 use fathom_models::ModelsError;
+use fathom_sandbox::SandboxError;
 use serde::Serialize;
 
 use crate::exit::Exit;
@@ -173,6 +174,12 @@ impl CliError {
             Self::Interrupted { .. } | Self::PullInterrupted { .. } => Exit::Interrupted,
             Self::Host(HostError::Models(error)) => unusable_model(error),
             Self::Weights(error) | Self::Host(HostError::Weights(error)) => unusable_weights(error),
+            Self::Host(
+                HostError::NoMaterial
+                | HostError::Sandbox(
+                    SandboxError::BadMaterial { .. } | SandboxError::MaterialTooLarge { .. },
+                ),
+            ) => Exit::Usage,
             _ => Exit::of_error(self.code()),
         }
     }

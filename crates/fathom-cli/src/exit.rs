@@ -50,7 +50,7 @@ impl Exit {
     pub(crate) fn of_error(code: &str) -> Self {
         match code.get(..3) {
             Some("F01" | "F06" | "F07") => Self::Usage,
-            Some("F02" | "F03" | "F05") => Self::Unreachable,
+            Some("F02" | "F03" | "F05" | "F08") => Self::Unreachable,
             Some("F04") => Self::Failed,
             _ => Self::Bug,
         }

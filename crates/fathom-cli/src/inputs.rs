@@ -13,6 +13,9 @@ pub(crate) const BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Most files of the folders that are given.
 const FILES_MAX: usize = 10_000;
 
+/// Most bytes of a stdin that only code looks at. It is kept with the run, since nothing could read it again.
+const LONG_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 const STDIN: &str = "-";
 
 /// Material, and what was left out of it.
@@ -39,6 +42,21 @@ pub(crate) fn question(command: &'static str, typed: Option<&str>) -> Result<Str
 /// All of stdin.
 pub(crate) fn read_stdin() -> Result<String, CliError> {
     text("stdin", io::stdin().lock(), BYTES_MAX)
+}
+
+/// All of a stdin that only code looks at.
+pub(crate) fn read_long_stdin() -> Result<String, CliError> {
+    text("stdin", io::stdin().lock(), LONG_BYTES_MAX)
+}
+
+/// A JSON schema in a file.
+pub(crate) fn schema(file: &Path) -> Result<serde_json::Value, CliError> {
+    let text = read_file(file, BYTES_MAX)?;
+    serde_json::from_str(&text).map_err(|error| CliError::BadValue {
+        what: "--schema".to_owned(),
+        value: file.display().to_string(),
+        why: format!("it is no JSON: {error}"),
+    })
 }
 
 /// A rubric, or the file that holds it.
@@ -158,7 +176,10 @@ fn text(what: &str, from: impl Read, bytes_max: u64) -> Result<String, CliError>
             source,
         })?;
     if bytes.len() as u64 > bytes_max {
-        return Err(too_large(what));
+        return Err(CliError::TooLarge {
+            what: what.to_owned(),
+            bytes_max,
+        });
     }
     // A byte-order mark is no part of the text.
     let text = String::from_utf8(bytes).map_err(|_| CliError::NotText {

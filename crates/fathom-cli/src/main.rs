@@ -56,6 +56,11 @@ const WORKERS: usize = 2;
 fn main() -> ExitCode {
     bug::report_panics();
     let arguments: Vec<OsString> = std::env::args_os().collect();
+    if let [_, only] = arguments.as_slice()
+        && only == settings::WORKER
+    {
+        return fathom_sandbox::worker::main();
+    }
     let form = if settings::wants_json(&arguments, environment::look_up) {
         Form::Json
     } else {

@@ -2,9 +2,10 @@
 
 use fathom_core::id::RunId;
 use fathom_core::outcome::{BudgetUse, Decision, EpisodeResult, NextAction, Status};
+use fathom_core::programs::rlm;
 use fathom_core::stop::StopReason;
 use fathom_core::text::{Text, Texts};
-use fathom_host::story::Story;
+use fathom_host::story::{Chapter, Story};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -38,6 +39,71 @@ pub(crate) struct ResultJson {
     /// Keys of a council's result, which no other program has.
     #[serde(flatten)]
     council: Option<CouncilJson>,
+    /// Keys of the result of `rlm`.
+    #[serde(flatten)]
+    rlm: Option<RlmJson>,
+}
+
+/// Which keys a result has beside the common ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// Those of its program.
+    OfProgram,
+    /// Those of `rlm`, also where a plain call did.
+    Rlm,
+}
+
+impl ResultJson {
+    /// The same result with these keys.
+    pub(crate) fn with(mut self, keys: Keys) -> Self {
+        if keys == Keys::Rlm {
+            self.rlm.get_or_insert_default();
+        }
+        self
+    }
+}
+
+/// How an answer about large material was come by.
+#[derive(Debug, Default, Serialize)]
+struct RlmJson {
+    /// Turns of the model; none for a plain call.
+    iterations: u32,
+    subcalls: u64,
+    children: u64,
+    /// Leaf calls that were answered with what was said before in the run.
+    memoised: u64,
+    recipes: Vec<String>,
+    cells: Vec<rlm::CellNote>,
+    /// Whether the answer is JSON rather than text.
+    is_json: bool,
+}
+
+impl From<rlm::Report> for RlmJson {
+    fn from(report: rlm::Report) -> Self {
+        Self {
+            iterations: report.iterations,
+            subcalls: report.subcalls,
+            children: report.children,
+            memoised: report.memoised,
+            recipes: report.recipes,
+            cells: report.cells,
+            is_json: report.is_json,
+        }
+    }
+}
+
+/// What the root of an `rlm` run left beside its answer.
+fn rlm_json(root: &Chapter) -> Option<RlmJson> {
+    if root.started.program.name != rlm::NAME {
+        return None;
+    }
+    let report = root
+        .result
+        .as_ref()
+        .and_then(|result| result.report.as_ref());
+    let report =
+        report.and_then(|report| serde_json::from_str::<rlm::Report>(report.as_str()).ok());
+    Some(report.map(RlmJson::from).unwrap_or_default())
 }
 
 /// What a run might use and used.
@@ -120,6 +186,7 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
                 .map(CouncilJson::from)
                 .unwrap_or_default()
         }),
+        rlm: rlm_json(root),
     })
 }
 

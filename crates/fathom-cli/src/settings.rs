@@ -12,8 +12,9 @@ use fathom_host::charter::Charter;
 use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config};
 use fathom_host::local::Embedded;
 use fathom_models::count_o200k;
+use fathom_sandbox::{Choice, Sandbox, WorkerCommand};
 
-use crate::environment::Variables;
+use crate::environment::{self, Variables};
 use crate::error::CliError;
 use crate::model_choice::{ModelChoice, Said};
 use crate::typed::Flags;
@@ -49,6 +50,9 @@ pub(crate) enum Others {
     LeftAlone,
 }
 
+/// The argument that makes this program a worker of the sandbox. Nobody types it.
+pub(crate) const WORKER: &str = "sandbox-worker";
+
 /// What the command is to go by.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
@@ -63,6 +67,8 @@ pub(crate) struct Settings {
     /// The depth that was asked for, in the program's own counting, and by what.
     depth: Option<(&'static str, u64)>,
     pub(crate) concurrency: u32,
+    /// What runs code that a model wrote.
+    pub(crate) interpreter: Choice,
     pub(crate) direct: direct::Params,
     pub(crate) model: ModelChoice,
     /// The charter as it was named, and the folder from which a path is meant.
@@ -78,6 +84,22 @@ impl Settings {
     pub(crate) fn embedded(&self) -> Embedded {
         let own = self.home.join("models");
         Embedded::new(self.models_folder.clone().unwrap_or(own))
+    }
+
+    /// Where code that a model wrote runs. The interpreter that needs no Python is this very program.
+    pub(crate) fn sandbox(&self) -> Sandbox {
+        let worker = std::env::current_exe().ok().map(|program| WorkerCommand {
+            program,
+            arguments: vec![WORKER.into()],
+        });
+        let mut options = fathom_sandbox::Options {
+            interpreter: self.interpreter,
+            worker,
+            ..fathom_sandbox::Options::default()
+        };
+        // The usual places come first: what else is on the path may be a script that only starts a Python.
+        options.search.extend(environment::search_path());
+        Sandbox::new(options)
     }
 
     /// The charter of a run. Commands that need none are not disturbed by a broken one.
@@ -230,6 +252,7 @@ impl Sources<'_> {
             )?,
             depth: self.number("--max-depth", "FATHOM_MAX_DEPTH", self.flags.max_depth)?,
             concurrency: self.concurrency(config.concurrency)?,
+            interpreter: self.interpreter()?,
             direct: config
                 .direct
                 .clone()
@@ -326,6 +349,26 @@ impl Sources<'_> {
             policy.max_children = capped(what, value, cap::CHILDREN_MAX)?;
         }
         Ok(policy)
+    }
+
+    fn interpreter(&self) -> Result<Choice, CliError> {
+        let (what, said) = match &self.flags.interpreter {
+            Some(typed) => ("--interpreter", typed.as_str()),
+            None => match self.variables.get("FATHOM_INTERPRETER") {
+                Some(said) => ("FATHOM_INTERPRETER", said),
+                None => return Ok(Choice::Auto),
+            },
+        };
+        match said {
+            "auto" => Ok(Choice::Auto),
+            "cpython" => Ok(Choice::CPython),
+            "monty" => Ok(Choice::Monty),
+            other => Err(CliError::BadValue {
+                what: what.to_owned(),
+                value: other.to_owned(),
+                why: "it is auto, cpython or monty".to_owned(),
+            }),
+        }
     }
 
     fn concurrency(&self, file: Option<u32>) -> Result<u32, CliError> {

@@ -178,6 +178,7 @@ fn state(chapter: &Chapter, moment: Moment) -> Said {
         State::Retrying { at, attempt, kind } => {
             busy(retry(*at, *attempt, &kind.to_string(), moment))
         }
+        State::Computing { cell } => busy(format!("cell {cell}")),
         State::Children { children: 1 } => busy("1 child".to_owned()),
         State::Children { children } => busy(format!("{children} children")),
         State::AwaitingApproval | State::Released(Departure::AwaitingApproval) => {

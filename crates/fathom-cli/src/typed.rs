@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use fathom_core::unit::Millis;
 use fathom_host::story::Place;
 
 const AFTER_HELP: &str = "\
@@ -30,6 +31,16 @@ fn whole(text: &str) -> Result<u64, String> {
         .map_err(|_| "it is not a whole number".to_owned())
 }
 
+/// Reads seconds, from a tenth of one to an hour.
+fn seconds(text: &str) -> Result<Millis, String> {
+    let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    if !(0.1..=3600.0).contains(&seconds) {
+        return Err("it lies between 0.1 and 3600".to_owned());
+    }
+    let span = std::time::Duration::from_secs_f64(seconds);
+    Ok(Millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
+}
+
 /// Flags of every command.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Global flags")]
@@ -41,7 +52,7 @@ pub(crate) struct Flags {
         help = "Data folder (journal, keys, charters) [default: $XDG_DATA_HOME/fathom]"
     )]
     pub(crate) home: Option<PathBuf>,
-    /// A built-in charter, one of the home, or a folder [default: default; `council` for a council]
+    /// A built-in charter, one of the home, or a folder [default: default; `council` and `rlm` for theirs]
     #[arg(long, global = true, value_name = "NAME|DIR")]
     pub(crate) charter: Option<String>,
     /// local/… (weights or a GGUF file), openai/…, anthropic/…, ollama/… or script/FILE [default: local/default]
@@ -71,6 +82,9 @@ pub(crate) struct Flags {
     /// Model calls of a run in flight at once
     #[arg(long, global = true, value_name = "N", value_parser = whole)]
     pub(crate) concurrency: Option<u64>,
+    /// What runs the code of `rlm`: auto, cpython or monty [default: auto]
+    #[arg(long, global = true, value_name = "WHICH")]
+    pub(crate) interpreter: Option<String>,
     /// One JSON object on stdout
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -94,6 +108,10 @@ pub(crate) enum Command {
     Ask(Ask),
     /// Have a council of chiefs and sub-chiefs decide a yes-or-no question
     Council(Council),
+    /// Answer a question about material of any size, with code in a sandbox
+    Rlm(Rlm),
+    /// Use the sandbox by hand: cells from stdin, with a line `---` between them
+    Repl(Repl),
     /// List the runs, newest first
     Runs {
         /// How many
@@ -164,6 +182,7 @@ impl Command {
     pub(crate) const fn usual_charter(&self) -> &'static str {
         match self {
             Self::Council(_) => crate::commands::council::CHARTER,
+            Self::Rlm(_) => crate::commands::rlm::CHARTER,
             _ => fathom_host::charter::DEFAULT,
         }
     }
@@ -205,6 +224,55 @@ pub(crate) struct Council {
     /// Ask the model even where an earlier answer could be used again
     #[arg(long)]
     pub(crate) no_reuse: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Rlm {
+    /// The question; `-` or nothing reads it from stdin
+    #[arg(value_name = "QUESTION")]
+    pub(crate) question: Option<String>,
+    /// Files or folders to work on, also compressed (.gz, .zst); `-` is stdin
+    #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
+    pub(crate) context: Vec<PathBuf>,
+    /// JSON schema that the answer must meet
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Use the sandbox even where the material fits into the model's window
+    #[arg(long)]
+    pub(crate) repl: bool,
+    /// Ready-made cells: the model chooses one, is offered them, or has none [default: chosen for local models, else offered]
+    #[arg(long, value_enum, value_name = "WHICH")]
+    pub(crate) recipes: Option<RecipeChoice>,
+    /// Most turns of the model
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) turns: Option<u32>,
+    /// Longest time that one cell may compute, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) cell_time: Option<Millis>,
+    /// Answer leaf calls with what earlier runs were told, where the prompt is the same
+    #[arg(long)]
+    pub(crate) reuse: bool,
+}
+
+/// What a model has of ready-made cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RecipeChoice {
+    /// It only chooses one and fills it in
+    Chosen,
+    /// It may use them in its own code
+    Offered,
+    /// It has none
+    Off,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Repl {
+    /// Files or folders that the cells find as `context`
+    #[arg(long, value_name = "PATH", num_args = 1..)]
+    pub(crate) context: Vec<PathBuf>,
+    /// Longest time that one cell may compute, in seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) cell_time: Option<Millis>,
 }
 
 #[derive(Args, Debug)]

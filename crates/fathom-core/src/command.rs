@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::{Amounts, Dimension};
+use crate::cell::{CellAnswer, CellLimits, ContextSource};
 use crate::effect::EffectRequest;
 use crate::event::{Signal, Started};
 use crate::failure::ModelFailure;
@@ -147,13 +148,17 @@ pub enum Command {
         ask: AskId,
         /// The code.
         code: Text,
+        /// What `context` is in the episode's sandbox.
+        context: ContextSource,
+        /// What it may use.
+        limits: CellLimits,
     },
     /// Answer a cell that asked something.
     AnswerCell {
         /// The cell.
         ask: AskId,
         /// The answer.
-        answer: Text,
+        answer: Box<CellAnswer>,
     },
     /// Have the gateway decide about an effect.
     Propose {
@@ -264,7 +269,7 @@ impl Texts for Command {
             Self::Summarise { text, .. } => f(text),
             Self::Spawn { started, .. } => started.each_text(f),
             Self::RunCell { code, .. } => f(code),
-            Self::AnswerCell { answer, .. } => f(answer),
+            Self::AnswerCell { answer, .. } => answer.each_text(f),
             Self::Propose { effect, .. }
             | Self::Attempt { effect, .. }
             | Self::Reconcile { effect, .. } => effect.each_text(f),

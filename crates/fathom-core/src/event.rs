@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::{Amounts, Budget, Dimension};
+use crate::cell::{CellEnd, CellQuestion};
 use crate::command::{Command, is_first};
 use crate::contract::{ChildType, Contract, Role};
 use crate::effect::{EffectOutcome, KillScope, PolicyDecision};
@@ -261,14 +262,14 @@ pub enum EventKind {
         /// The cell.
         ask: AskId,
         /// What it asks.
-        question: Text,
+        question: Box<CellQuestion>,
     },
-    /// A cell ran to its end.
+    /// A cell ended.
     CellFinished {
         /// The cell.
         ask: AskId,
-        /// What it printed.
-        output: Text,
+        /// What it left.
+        end: Box<CellEnd>,
     },
     /// The gateway decided about an effect.
     EffectDecided {
@@ -366,8 +367,8 @@ impl Texts for EventKind {
             }
             Self::ModelReplied { outcome, .. } => outcome.each_text(f),
             Self::ChildFinished { result, .. } => result.each_text(f),
-            Self::CellYielded { question, .. } => f(question),
-            Self::CellFinished { output, .. } => f(output),
+            Self::CellYielded { question, .. } => question.each_text(f),
+            Self::CellFinished { end, .. } => end.each_text(f),
             Self::EffectSettled { outcome, .. } => outcome.each_text(f),
             Self::Resumed
             | Self::Released { .. }

@@ -1,6 +1,7 @@
 //! Programs: small state machines that ask. They hold no limit, so they can forget none.
 
 use crate::amounts::{Amounts, Dimension};
+use crate::cell::{CellAnswer, CellEnd, CellLimits, CellQuestion, ContextSource};
 use crate::command::Block;
 use crate::contract::Contract;
 use crate::effect::{EffectOutcome, EffectRequest};
@@ -21,6 +22,8 @@ use crate::unit::{Millis, Timestamp};
 pub enum OnOutage {
     /// Tell the program.
     Fail,
+    /// Tell the program and do not count it: what is asked many times over may fail many times over.
+    Tell,
     /// Keep the ask and wait until someone resumes the run.
     Wait,
 }
@@ -94,6 +97,17 @@ pub enum Ask {
     RunCell {
         /// The code.
         code: Text,
+        /// What `context` is in the sandbox. All cells of an episode name the same.
+        context: ContextSource,
+        /// What it may use.
+        limits: CellLimits,
+    },
+    /// Answer a cell that asked something.
+    Answer {
+        /// The ask that ran the cell.
+        cell: AskId,
+        /// The answer.
+        answer: Box<CellAnswer>,
     },
     /// An entry for a domain.
     Append {
@@ -159,12 +173,26 @@ pub enum Input<'a> {
         /// How it ended. `Unknown` here means that even the platform could not say.
         outcome: &'a EffectOutcome,
     },
-    /// A text was shortened, or a cell asked or ended.
+    /// A text was shortened.
     Host {
         /// The ask.
         ask: AskId,
         /// What came back.
         text: &'a Text,
+    },
+    /// A cell asks something.
+    Cell {
+        /// The ask that ran it.
+        ask: AskId,
+        /// What it asks.
+        question: &'a CellQuestion,
+    },
+    /// A cell ended.
+    CellEnded {
+        /// The ask that ran it.
+        ask: AskId,
+        /// What it left.
+        end: &'a CellEnd,
     },
     /// An ask was refused.
     Refused {

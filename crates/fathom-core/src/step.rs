@@ -132,6 +132,11 @@ pub enum Step {
         /// The block.
         block: Block,
     },
+    /// A child episode is over: what it held here can go.
+    Over {
+        /// The episode.
+        episode: EpisodeId,
+    },
     /// Nothing moves until a person acts: let go of the run.
     Waiting(Wait),
     /// The run is over. Its last record is durable.

@@ -22,6 +22,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::MissedTickBehavior;
 
 use crate::calls::{Call, CallKey, UnderWay, never_sent};
+use crate::cells::Cells;
 use crate::clock::{Clock, until};
 use crate::effects::{Asker, Passage};
 use crate::error::HostError;
@@ -68,6 +69,7 @@ pub(crate) struct Driver {
     pub(crate) limiter: Arc<Limiter>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) passage: Passage,
+    pub(crate) cells: Cells,
     pub(crate) interrupt: Arc<Notify>,
     pub(crate) shown: watch::Sender<Story>,
     /// Held as long as the run is owned.
@@ -169,6 +171,7 @@ impl Driver {
             };
             self.state.calls.remove(&key);
         }
+        self.cells.note(&episode, &kind);
         let at = self.clock.now();
         steps.extend(self.run.deliver(&mut self.recorder, at, episode, kind));
         self.state.has_news = true;
@@ -301,9 +304,15 @@ impl Driver {
                 let model = Arc::clone(self.models.get(model));
                 self.summarise((episode, ask, round), model, text, tokens_max);
             }
+            Step::Host {
+                episode,
+                command: command @ (Command::RunCell { .. } | Command::AnswerCell { .. }),
+                ..
+            } => self.cells.carry_out(&episode, command, &self.events),
+            Step::Over { episode } => self.cells.close(&episode),
             Step::Host { episode, ask, .. } => {
                 let reason = Refusal::Unavailable {
-                    what: "sandbox or domain store".to_owned(),
+                    what: "domain store".to_owned(),
                 };
                 let kind = EventKind::Refused { ask, reason };
                 self.deliver(Input { episode, kind }, steps);

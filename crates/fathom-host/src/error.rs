@@ -9,6 +9,7 @@ use fathom_local::engine::EngineError;
 use fathom_local::weights::WeightsError;
 use fathom_material::MaterialError;
 use fathom_models::ModelsError;
+use fathom_sandbox::SandboxError;
 use fathom_store::StoreError;
 
 use crate::charter::CharterError;
@@ -62,6 +63,18 @@ pub enum HostError {
     /// The material cannot be used.
     #[error(transparent)]
     Material(#[from] MaterialError),
+    /// There is nothing to work on.
+    #[error("there is nothing to read in the context")]
+    NoMaterial,
+    /// A file is not what it was when the run began.
+    #[error("`{name}` has changed since the run began")]
+    MaterialChanged {
+        /// As the user named it.
+        name: String,
+    },
+    /// Code cannot be run.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// The program cannot be made.
     #[error(transparent)]
     Program(#[from] ProgramError),
@@ -143,6 +156,9 @@ impl HostError {
             Self::Charter(error) => error.code(),
             Self::Learning(error) => error.code(),
             Self::Material(error) => error.code(),
+            Self::NoMaterial => "F0409",
+            Self::MaterialChanged { .. } => "F0410",
+            Self::Sandbox(error) => error.code(),
             Self::Program(_) => "F0113",
             Self::Store(error) => error.code(),
             Self::Models(error) => error.code(),
@@ -170,7 +186,14 @@ impl HostError {
             Self::Charter(error) => error.hint(),
             Self::Learning(error) => error.hint(),
             Self::Material(error) => error.hint(),
-            Self::Program(_) => "the programs of this build are: direct, council, motion".into(),
+            Self::NoMaterial => "name files or folders with text in them, or `-` for stdin".into(),
+            Self::MaterialChanged { .. } => {
+                "put the file back as it was, or begin a new run".into()
+            }
+            Self::Sandbox(error) => error.hint(),
+            Self::Program(_) => {
+                "the programs of this build are: direct, council, motion, rlm".into()
+            }
             Self::Store(error) => error.hint(),
             Self::Models(error) => error.hint(),
             Self::Engine(error) => error.hint(),

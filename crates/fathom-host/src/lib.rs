@@ -4,6 +4,7 @@
 //! behind it journals each event, folds it, and carries out what follows.
 
 mod calls;
+mod cells;
 pub mod charter;
 pub mod clock;
 pub mod config;
@@ -12,7 +13,9 @@ pub mod council_figures;
 mod driver;
 pub mod effects;
 pub mod error;
+pub mod exploring;
 mod fork;
+mod handle;
 pub mod learning;
 pub mod local;
 pub mod material;
@@ -26,5 +29,6 @@ mod tables;
 
 pub use driver::RunEnd;
 pub use error::HostError;
+pub use handle::RunHandle;
 pub use reading::Replay;
-pub use runtime::{NewRun, Options, RunHandle, Runtime};
+pub use runtime::{NewRun, Options, Runtime};

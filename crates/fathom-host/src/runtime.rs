@@ -17,17 +17,20 @@ use fathom_core::run::Run;
 use fathom_core::step::{Log, Step};
 use fathom_core::text::Text;
 use fathom_models::Limiter;
+use fathom_sandbox::{Context, Sandbox};
 use fathom_store::{Home, Journal, RunFilter, RunInfo, RunLock, RunQuery, Scope, Verification};
 use tokio::sync::{Notify, mpsc, watch};
-use tokio::task::JoinHandle;
 use uuid::Uuid;
 
+use crate::cells::{Cells, GivenContext, Notebooks};
 use crate::clock::{Clock, SystemClock};
 use crate::config::CONCURRENCY;
-use crate::driver::{Driver, DriverState, INBOX_MAX, RunEnd};
+use crate::driver::{Driver, DriverState, INBOX_MAX};
 use crate::effects::{EffectPort, NoEffects, Passage};
 use crate::error::HostError;
+use crate::exploring::reread;
 use crate::fork;
+use crate::handle::RunHandle;
 use crate::local::Embedded;
 use crate::models::RunModels;
 use crate::reading::{Reading, Replay};
@@ -57,6 +60,8 @@ pub struct Options {
     pub effects: Arc<dyn EffectPort>,
     /// What runs in this process.
     pub embedded: Arc<Embedded>,
+    /// Where code that a model wrote runs.
+    pub sandbox: Sandbox,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
 }
@@ -72,6 +77,7 @@ impl Options {
             concurrency: CONCURRENCY,
             programs: Arc::new(BuiltIn),
             effects: Arc::new(NoEffects),
+            sandbox: Sandbox::new(fathom_sandbox::Options::default()),
             clock: Arc::new(SystemClock::new()),
         }
     }
@@ -102,47 +108,6 @@ pub struct NewRun {
     pub models: Models,
     /// What its packets are framed with.
     pub frame: Frame,
-}
-
-/// A run that this process works on.
-pub struct RunHandle {
-    run: RunId,
-    interrupt: Arc<Notify>,
-    shown: watch::Receiver<Story>,
-    driver: JoinHandle<RunEnd>,
-}
-
-impl RunHandle {
-    /// The run.
-    pub fn run(&self) -> RunId {
-        self.run
-    }
-
-    /// Lets go of the run; it can be resumed.
-    pub fn interrupt(&self) {
-        self.interrupt.notify_one();
-    }
-
-    /// Something to interrupt the run with while its end is awaited.
-    pub fn interrupter(&self) -> Arc<Notify> {
-        Arc::clone(&self.interrupt)
-    }
-
-    /// How far it is, some twenty times a second.
-    pub fn watch(&self) -> watch::Receiver<Story> {
-        self.shown.clone()
-    }
-
-    /// Waits until it ends or is let go.
-    pub async fn end(self) -> RunEnd {
-        match self.driver.await {
-            Ok(end) => end,
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                Err(_) => RunEnd::Interrupted,
-            },
-        }
-    }
 }
 
 /// A home folder, its journal, and what is needed to work on its runs. Clones share all of it.
@@ -190,12 +155,26 @@ impl Runtime {
         &self.inner.options.embedded
     }
 
+    /// Where code that a model wrote runs.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.inner.options.sandbox
+    }
+
     fn now(&self) -> fathom_core::unit::Timestamp {
         self.inner.options.clock.now()
     }
 
     /// Begins a run.
     pub fn start(&self, new: NewRun) -> Result<RunHandle, HostError> {
+        self.start_on(new, GivenContext::later(Vec::new()))
+    }
+
+    /// Begins a run whose code works on this context.
+    pub fn start_in(&self, new: NewRun, context: Context) -> Result<RunHandle, HostError> {
+        self.start_on(new, GivenContext::loaded(context))
+    }
+
+    fn start_on(&self, new: NewRun, given: GivenContext) -> Result<RunHandle, HostError> {
         // A program that cannot be made is a mistake of the caller's, better told before anything is written.
         self.inner.options.programs.build(&new.program)?;
         let started = Started {
@@ -214,11 +193,11 @@ impl Runtime {
         let (run, lock, epoch) = self.create(&started)?;
         let recorder = self.recorder(run, epoch)?;
         let tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
-        Ok(
-            self.drive(run, lock, tree, recorder, models, |tree, log, at| {
-                tree.start(log, at, started)
-            }),
-        )
+        let cells = self.cells(given, Notebooks::default());
+        let owned = (run, lock, recorder);
+        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
+            tree.start(log, at, started)
+        }))
     }
 
     /// Takes over an unfinished run that nobody works on.
@@ -233,18 +212,21 @@ impl Runtime {
             prefix: run.to_string(),
         })?;
         let models = self.connect(&started.models)?;
+        let given = GivenContext::later(reread(&started.program)?);
         let epoch = self.inner.journal.acquire(run)?;
         let tree = reading.refold_exactly(epoch, &self.inner.options.programs)?;
         if tree.result().is_some() {
             return Err(HostError::Finished { run });
         }
         let story = reading.story();
+        let records = reading.records.iter();
+        let notebooks = Notebooks::read(records.map(|read| (&read.episode, &read.record)));
+        let cells = self.cells(given, notebooks);
         let recorder = self.recorder(run, epoch)?.continuing(reading.chains, story);
-        Ok(
-            self.drive(run, lock, tree, recorder, models, |tree, log, at| {
-                tree.resume(log, at)
-            }),
-        )
+        let owned = (run, lock, recorder);
+        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
+            tree.resume(log, at)
+        }))
     }
 
     /// Begins a run that goes on from a record of another.
@@ -258,7 +240,10 @@ impl Runtime {
             place: at.clone(),
         })?;
         let models = self.connect(&started.models)?;
+        let given = GivenContext::later(reread(&started.program)?);
         let taken = fork::taken_over(reading, at)?;
+        let records = taken.iter();
+        let notebooks = Notebooks::read(records.map(|read| (&read.episode, &read.record)));
         let (fork, lock, epoch) = self.create(&started)?;
         let mut recorder = self.recorder(fork, epoch)?;
         let mut tree = Run::new(epoch, Arc::clone(&self.inner.options.programs));
@@ -270,11 +255,11 @@ impl Runtime {
                 return Err(HostError::Differs { run, count: 1 });
             }
         }
-        Ok(
-            self.drive(fork, lock, tree, recorder, models, |tree, log, at| {
-                tree.resume(log, at)
-            }),
-        )
+        let cells = self.cells(given, notebooks);
+        let owned = (fork, lock, recorder);
+        Ok(self.drive(owned, tree, models, cells, |tree, log, at| {
+            tree.resume(log, at)
+        }))
     }
 
     /// Unfinished runs that nobody works on.
@@ -437,13 +422,16 @@ impl Runtime {
         RunModels::connect(models, embedded, *read_env)
     }
 
+    fn cells(&self, given: GivenContext, notebooks: Notebooks) -> Cells {
+        Cells::new(self.sandbox().clone(), given, notebooks)
+    }
+
     fn drive(
         &self,
-        run: RunId,
-        lock: RunLock,
+        (run, lock, mut recorder): (RunId, RunLock, Recorder),
         mut tree: Run,
-        mut recorder: Recorder,
         models: RunModels,
+        cells: Cells,
         begin: impl FnOnce(&mut Run, &mut Recorder, fathom_core::unit::Timestamp) -> Vec<Step>,
     ) -> RunHandle {
         let Options {
@@ -471,6 +459,7 @@ impl Runtime {
                 journal: Arc::clone(&self.inner.journal),
                 port: Arc::clone(effects),
             },
+            cells,
             interrupt: Arc::clone(&interrupt),
             shown,
             lock,

@@ -40,6 +40,11 @@ pub enum State {
         /// How many.
         children: usize,
     },
+    /// Its code runs.
+    Computing {
+        /// The cell, counted from one.
+        cell: u32,
+    },
     /// It waits for a person's decision.
     AwaitingApproval,
     /// It waits until a model can be reached again.
@@ -84,6 +89,9 @@ pub struct Chapter {
     pub resumes: u32,
     /// What embedded models took.
     pub speed: Option<Speed>,
+    /// Cells that it ran.
+    pub cells: u32,
+    running: Option<AskId>,
     measured: BTreeMap<AskId, Measured>,
     in_flight: BTreeMap<AskId, Amounts>,
     children: usize,
@@ -110,6 +118,8 @@ impl Chapter {
             overruns: 0,
             resumes: 0,
             speed: None,
+            cells: 0,
+            running: None,
             measured: BTreeMap::new(),
             in_flight: BTreeMap::new(),
             children: 0,
@@ -158,12 +168,12 @@ impl Chapter {
             EventKind::Overrun { .. } => self.overruns += 1,
             EventKind::Forfeited { amounts } => self.spent = self.spent.plus(*amounts),
             EventKind::EffectSettled { .. } => self.spent.tools += 1,
+            EventKind::CellFinished { .. } => self.running = None,
             EventKind::Started(_)
             | EventKind::Released { .. }
             | EventKind::Summarised { .. }
             | EventKind::TokenBudgetOverrun { .. }
             | EventKind::CellYielded { .. }
-            | EventKind::CellFinished { .. }
             | EventKind::EffectDecided { .. }
             | EventKind::Signal(_)
             | EventKind::Tick => {}
@@ -229,6 +239,11 @@ impl Chapter {
                 };
             }
             Command::Spawn { .. } => self.children += 1,
+            // A new owner says the one that runs again.
+            Command::RunCell { ask, .. } if self.running != Some(*ask) => {
+                self.running = Some(*ask);
+                self.cells += 1;
+            }
             Command::Await { awaited } => match awaited {
                 Awaited::Approval { .. } => self.state = State::AwaitingApproval,
                 Awaited::Repair { failure, .. } => {
@@ -250,7 +265,10 @@ impl Chapter {
     fn settle_state(&mut self) {
         if matches!(
             self.state,
-            State::Working | State::Calling { .. } | State::Children { .. }
+            State::Working
+                | State::Calling { .. }
+                | State::Children { .. }
+                | State::Computing { .. }
         ) {
             self.state = if !self.in_flight.is_empty() {
                 State::Calling {
@@ -260,6 +278,8 @@ impl Chapter {
                 State::Children {
                     children: self.children,
                 }
+            } else if self.running.is_some() {
+                State::Computing { cell: self.cells }
             } else {
                 State::Working
             };

@@ -9,11 +9,34 @@ pub const ENTRIES_MAX: usize = 100_000;
 /// Most folders below the one that was named.
 pub const DEPTH_MAX: usize = 32;
 
-/// Most bytes of one file.
+/// Most bytes of one file whose passages are wanted.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Most bytes of all files together.
+/// Most bytes of all such files together.
 pub const BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How much is read. What is compressed counts by what it unfolds to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Most bytes of one file.
+    pub file_bytes: u64,
+    /// Most bytes of all files together.
+    pub bytes: u64,
+}
+
+impl Bounds {
+    /// For material that is read in passages.
+    pub const PASSAGES: Self = Self {
+        file_bytes: FILE_BYTES_MAX,
+        bytes: BYTES_MAX,
+    };
+
+    /// For material that only code looks at.
+    pub const WHOLE: Self = Self {
+        file_bytes: 1 << 30,
+        bytes: 2 << 30,
+    };
+}
 
 /// Words from which on a passage is long enough to stand by itself.
 pub const PASSAGE_WORDS_MIN: usize = 20;

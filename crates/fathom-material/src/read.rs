@@ -1,8 +1,9 @@
 //! From files to documents.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use fathom_core::id::Digest;
@@ -10,8 +11,9 @@ use sha2::{Digest as _, Sha256};
 
 use crate::decode;
 use crate::error::MaterialError;
-use crate::limits::FILE_BYTES_MAX;
+use crate::limits::Bounds;
 use crate::pdf;
+use crate::split;
 use crate::walk::{Found, Named, Room, SkipReason, Skipped, Walk};
 
 /// How a document is written, which says how it is split.
@@ -42,6 +44,8 @@ pub struct Document {
     pub format: Format,
     /// SHA-256 of the bytes it was read from.
     pub digest: Digest,
+    /// The file it was read from.
+    pub path: Option<PathBuf>,
 }
 
 impl Document {
@@ -53,7 +57,25 @@ impl Document {
             digest: Digest(Sha256::digest(&text).into()),
             source,
             text,
+            path: None,
         }
+    }
+
+    /// What it says, without markup that is not meant to be read.
+    pub fn plain(&self) -> Cow<'_, str> {
+        if self.format != Format::Html {
+            return Cow::Borrowed(&self.text);
+        }
+        let passages = split::passages(self);
+        let texts: Vec<String> = passages.into_iter().map(|passage| passage.text).collect();
+        Cow::Owned(texts.join("\n\n"))
+    }
+
+    /// Whether each of its lines is a JSON value.
+    pub fn is_json_lines(&self) -> bool {
+        let path = self.path.as_deref().unwrap_or(Path::new(&self.source));
+        let extension = extension(path);
+        matches!(extension.as_deref(), Some("jsonl" | "ndjson"))
     }
 }
 
@@ -86,18 +108,24 @@ impl Gathered {
 }
 
 /// Reads files and folders. What cannot be used is left out of a folder and listed; named by itself it is an error.
+/// What is compressed (gzip, Zstandard) is unfolded.
 pub fn gather(paths: &[PathBuf]) -> Result<Gathered, MaterialError> {
+    gather_within(paths, &Bounds::PASSAGES)
+}
+
+/// The same, with bounds of the caller's choice.
+pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, MaterialError> {
     let walk = Walk::over(paths)?;
     let mut gathered = Gathered {
         documents: Vec::new(),
         skipped: walk.skipped,
     };
-    let mut room = Room::default();
+    let mut room = Room::new(bounds.bytes);
     for found in walk.found {
-        match read(&found) {
-            Ok(bytes) => {
+        match read(&found, bounds) {
+            Ok((bytes, digest)) => {
                 room.take(bytes.len())?;
-                match document(&found, bytes) {
+                match document(&found, bytes, digest) {
                     Ok(document) => gathered.documents.push(document),
                     Err(error) => gathered.skipped.push(skipped(&found, error)?),
                 }
@@ -116,7 +144,7 @@ fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError
     }
     let reason = match error {
         MaterialError::NotText { .. } => SkipReason::Binary,
-        MaterialError::FileTooLarge { .. } => SkipReason::TooLarge,
+        MaterialError::FileTooLarge { bytes_max, .. } => SkipReason::TooLarge { bytes_max },
         MaterialError::Unreadable { source, .. } => SkipReason::Unreadable {
             why: source.to_string(),
         },
@@ -129,26 +157,48 @@ fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError
     })
 }
 
-/// Reads no more than a file may have, whatever its size is said to be.
-fn read(found: &Found) -> Result<Vec<u8>, MaterialError> {
-    let mut bytes = Vec::new();
-    File::open(&found.path)
-        .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
-        .map_err(|source| MaterialError::Unreadable {
-            source_name: found.source.clone(),
-            source,
-        })?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
+/// Reads no more than a file may have, whatever its size is said to be, and unfolds it. The digest is that of the file.
+fn read(found: &Found, bounds: &Bounds) -> Result<(Vec<u8>, Digest), MaterialError> {
+    let unreadable = |source| MaterialError::Unreadable {
+        source_name: found.source.clone(),
+        source,
+    };
+    let bytes_max = bounds.file_bytes;
+    let file = File::open(&found.path).map_err(unreadable)?;
+    let said = file.metadata().map_or(0, |metadata| metadata.len());
+    let bytes = at_most(file, said, bytes_max).map_err(unreadable)?;
+    let digest = Digest(Sha256::digest(&bytes).into());
+    let unfolded = match bytes.as_slice() {
+        [0x1f, 0x8b, ..] => {
+            let unfolding = flate2::read::MultiGzDecoder::new(bytes.as_slice());
+            at_most(unfolding, 0, bytes_max).map_err(unreadable)?
+        }
+        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
+            let unfolding = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice());
+            let unfolding = unfolding.map_err(|error| unreadable(io::Error::other(error)))?;
+            at_most(unfolding, 0, bytes_max).map_err(unreadable)?
+        }
+        _ => bytes,
+    };
+    if unfolded.len() as u64 > bytes_max {
         return Err(MaterialError::FileTooLarge {
             source_name: found.source.clone(),
-            bytes_max: FILE_BYTES_MAX,
+            bytes_max,
         });
     }
+    Ok((unfolded, digest))
+}
+
+/// All of it, or one byte more than there may be.
+fn at_most(from: impl Read, said: u64, bytes_max: u64) -> io::Result<Vec<u8>> {
+    let room = said.min(bytes_max).saturating_add(1);
+    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
+    from.take(bytes_max.saturating_add(1))
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-fn document(found: &Found, bytes: Vec<u8>) -> Result<Document, MaterialError> {
-    let digest = Digest(Sha256::digest(&bytes).into());
+fn document(found: &Found, bytes: Vec<u8>, digest: Digest) -> Result<Document, MaterialError> {
     if bytes.starts_with(pdf::MAGIC) {
         let text = pdf::text(bytes).map_err(|cause| MaterialError::BrokenPdf {
             source_name: found.source.clone(),
@@ -159,6 +209,7 @@ fn document(found: &Found, bytes: Vec<u8>) -> Result<Document, MaterialError> {
             format: Format::Pages,
             text,
             digest,
+            path: Some(found.path.clone()),
         });
     }
     let text = decode::text(bytes).ok_or_else(|| MaterialError::NotText {
@@ -169,12 +220,25 @@ fn document(found: &Found, bytes: Vec<u8>) -> Result<Document, MaterialError> {
         format: format_of(&found.path, &text),
         text,
         digest,
+        path: Some(found.path.clone()),
     })
 }
 
+/// The extension in lower case, without that of a compressed file.
+fn extension(path: &Path) -> Option<String> {
+    let lower = |path: &Path| {
+        let extension = path.extension().map(OsStr::to_ascii_lowercase)?;
+        extension.into_string().ok()
+    };
+    let last = lower(path)?;
+    if ["gz", "zst", "zstd"].contains(&last.as_str()) {
+        return lower(Path::new(path.file_stem()?));
+    }
+    Some(last)
+}
+
 fn format_of(path: &Path, text: &str) -> Format {
-    let extension = path.extension().map(OsStr::to_ascii_lowercase);
-    match extension.as_ref().and_then(|extension| extension.to_str()) {
+    match extension(path).as_deref() {
         Some("md" | "markdown" | "mdx") => Format::Markdown,
         Some("html" | "htm" | "xhtml") => Format::Html,
         Some("log" | "jsonl" | "ndjson") => Format::Lines,

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::MaterialError;
-use crate::limits::{BYTES_MAX, DEPTH_MAX, ENTRIES_MAX, FILE_BYTES_MAX, FILES_MAX};
+use crate::limits::{DEPTH_MAX, ENTRIES_MAX, FILES_MAX};
 
 /// Folders that hold what programs made.
 const FOLDERS_LEFT_OUT: [&str; 2] = ["node_modules", "target"];
@@ -25,8 +25,11 @@ pub struct Skipped {
 pub enum SkipReason {
     /// It is no text.
     Binary,
-    /// It has more than [`FILE_BYTES_MAX`] bytes.
-    TooLarge,
+    /// It is too large.
+    TooLarge {
+        /// The most bytes it may have.
+        bytes_max: u64,
+    },
     /// It lies more than [`DEPTH_MAX`] folders deep.
     TooDeep,
     /// It is a link: what it points to is read where it lies, or not meant.
@@ -51,7 +54,7 @@ impl fmt::Display for SkipReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Binary => write!(f, "it is not text"),
-            Self::TooLarge => write!(f, "it has more than {FILE_BYTES_MAX} bytes"),
+            Self::TooLarge { bytes_max } => write!(f, "it has more than {bytes_max} bytes"),
             Self::TooDeep => write!(f, "it lies more than {DEPTH_MAX} folders deep"),
             Self::Link => write!(f, "it is a link"),
             Self::Special => write!(f, "it is neither file nor folder"),
@@ -208,22 +211,25 @@ pub(crate) fn source_name(path: &Path) -> String {
 
 /// How much may still be read.
 #[derive(Debug)]
-pub(crate) struct Room(u64);
-
-impl Default for Room {
-    fn default() -> Self {
-        Self(BYTES_MAX)
-    }
+pub(crate) struct Room {
+    bytes_max: u64,
+    left: u64,
 }
 
 impl Room {
+    pub(crate) fn new(bytes_max: u64) -> Self {
+        Self {
+            bytes_max,
+            left: bytes_max,
+        }
+    }
+
     pub(crate) fn take(&mut self, bytes: usize) -> Result<(), MaterialError> {
-        self.0 = self
-            .0
+        let bytes_max = self.bytes_max;
+        self.left = self
+            .left
             .checked_sub(bytes as u64)
-            .ok_or(MaterialError::TooLarge {
-                bytes_max: BYTES_MAX,
-            })?;
+            .ok_or(MaterialError::TooLarge { bytes_max })?;
         Ok(())
     }
 }

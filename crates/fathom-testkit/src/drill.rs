@@ -331,7 +331,8 @@ impl Program for Drill {
                 }
                 (None, _) => return Vec::new(),
             },
-            Input::Host { ask, .. } if self.open.remove(&ask).is_some() => {}
+            Input::Host { ask, .. } | Input::CellEnded { ask, .. }
+                if self.open.remove(&ask).is_some() => {}
             Input::Refused { ask, reason } => match self.open.remove(&ask) {
                 Some(what) => self.on_refused(what, reason, &mut asks, view),
                 None => return Vec::new(),
@@ -341,7 +342,9 @@ impl Program for Drill {
             | Input::Tick
             | Input::Reply { .. }
             | Input::Child { .. }
-            | Input::Host { .. } => return Vec::new(),
+            | Input::Host { .. }
+            | Input::Cell { .. }
+            | Input::CellEnded { .. } => return Vec::new(),
         }
         self.go_on(&mut asks, view);
         asks.asks

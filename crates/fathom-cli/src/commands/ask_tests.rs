@@ -13,6 +13,8 @@ fn asked(more: impl FnOnce(&mut Ask)) -> Ask {
     asked
 }
 
+type Change = fn(&mut Ask);
+
 #[test]
 fn x01_what_was_typed_stands_over_what_the_file_says() {
     let file = Params {
@@ -58,7 +60,7 @@ fn c07_a_council_that_answers_takes_the_question_and_refuses_what_it_cannot_foll
     let council = as_council(plain).unwrap();
     assert_eq!(council.question.as_deref(), Some("may we?"));
     assert_eq!(council.context, ["docs"].map(std::path::PathBuf::from));
-    let cases: [(&str, fn(&mut Ask)); 3] = [
+    let cases: [(&str, Change); 3] = [
         ("--review", |asked| asked.review = Some("be kind".into())),
         ("--system", |asked| asked.system = Some("be brief".into())),
         ("--max-output", |asked| asked.max_output = Some(8)),

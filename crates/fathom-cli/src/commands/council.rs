@@ -10,13 +10,12 @@ use fathom_host::NewRun;
 use fathom_host::charter::Profile;
 use fathom_host::convening::{Context, Convened, Progress};
 
-use super::launch::launch;
+use super::launch::{launch, left_out};
 use crate::app::App;
 use crate::embedded;
 use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::figures::many;
 use crate::inputs;
 use crate::line::{Line, Tone};
 use crate::output;
@@ -26,9 +25,6 @@ use crate::typed::Council;
 
 /// The charter of a council for which none is named.
 pub(crate) const CHARTER: &str = "council";
-
-/// Files that were left out are named up to this many.
-const SKIPPED_SHOWN_MAX: usize = 5;
 
 pub(crate) async fn council(asked: Council, settings: Settings) -> Result<Exit, CliError> {
     decide("council", asked, settings).await
@@ -66,7 +62,7 @@ pub(super) async fn decide(
                 meter.show(progress);
             });
     meter.end();
-    warnings.extend(left_out(&convened?));
+    warnings.extend(noticed(&convened?));
     let contract = app.settings.contract();
     let contract = Contract {
         // A chief is at depth 0 of the council and at depth 1 of the engine.
@@ -107,20 +103,8 @@ fn context(asked: &Council, tokens_max: u32) -> Result<Context, CliError> {
 }
 
 /// What a user should know of the material before the council decides on it.
-fn left_out(convened: &Convened) -> Vec<String> {
-    let mut warnings: Vec<String> = convened
-        .skipped
-        .iter()
-        .take(SKIPPED_SHOWN_MAX)
-        .map(|skipped| format!("`{}` was left out: {}", skipped.source, skipped.reason))
-        .collect();
-    let more = convened.skipped.len().saturating_sub(SKIPPED_SHOWN_MAX);
-    if more > 0 {
-        warnings.push(format!(
-            "{} left out",
-            many(more as u64, "more file was", "more files were")
-        ));
-    }
+fn noticed(convened: &Convened) -> Vec<String> {
+    let mut warnings = left_out(&convened.skipped);
     if let Some(why) = &convened.words_only {
         warnings.push(format!(
             "the material is searched by its words alone: {why}; `fathom models pull minilm` helps"

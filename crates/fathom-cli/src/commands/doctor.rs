@@ -4,6 +4,7 @@ use fathom_core::model::ModelSpec;
 use fathom_host::HostError;
 use fathom_host::local::Embedded;
 use fathom_models::HealthState;
+use fathom_sandbox::Sandbox;
 use serde::Serialize;
 
 use crate::app::App;
@@ -41,6 +42,7 @@ pub(crate) async fn doctor(settings: Settings) -> Result<Exit, CliError> {
     let models = settings.model.models(environment::key);
     let weights = weights(&settings);
     let embedded = settings.embedded();
+    let code = settings.sandbox();
     checks.extend(home(settings));
     checks.push(weights);
     match models {
@@ -52,6 +54,7 @@ pub(crate) async fn doctor(settings: Settings) -> Result<Exit, CliError> {
         }
         Err(error) => checks.push(Check::failed("model", &error)),
     }
+    checks.push(sandbox(code).await);
     let failed = checks.iter().filter(|check| !check.ok);
     let exit = failed.map(|check| check.exit).max().unwrap_or(Exit::Ok);
     match form {
@@ -74,6 +77,17 @@ fn configuration(settings: &Settings) -> Check {
         None => "no fathom.toml; flags and variables alone".to_owned(),
     };
     Check::passed("configuration", detail)
+}
+
+/// What keeps code that a model wrote where it is.
+async fn sandbox(sandbox: Sandbox) -> Check {
+    match sandbox.isolation().await {
+        Ok(isolation) => Check::passed("sandbox", isolation.to_string()),
+        Err(error) => Check {
+            hint: Some(error.hint()),
+            ..Check::failed("sandbox", &CliError::from(HostError::from(error)))
+        },
+    }
 }
 
 /// The weights of the embedded model; a run on a server needs none.

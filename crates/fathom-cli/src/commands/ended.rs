@@ -12,7 +12,7 @@ use crate::follow::Followed;
 use crate::line::{Line, Tone};
 use crate::output;
 use crate::progress::asked_of_people;
-use crate::result_json;
+use crate::result_json::{self, Keys};
 use crate::settings::{Form, Loudness};
 
 /// Prints the result of one run.
@@ -21,10 +21,21 @@ pub(crate) fn conclude(
     followed: Followed,
     warnings: Vec<String>,
 ) -> Result<Exit, CliError> {
+    conclude_as(app, followed, warnings, Keys::OfProgram)
+}
+
+/// Prints the result of one run, in JSON with these keys.
+pub(super) fn conclude_as(
+    app: &App,
+    followed: Followed,
+    warnings: Vec<String>,
+    keys: Keys,
+) -> Result<Exit, CliError> {
     let (followed, exit) = settle(followed)?;
     match app.settings.form {
         Form::Json => {
             if let Some(result) = result_json::of(followed.run, &followed.story, warnings) {
+                let result = result.with(keys);
                 output::print_json(&result)?;
             }
         }

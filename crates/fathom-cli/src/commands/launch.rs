@@ -1,16 +1,20 @@
 //! Starts a run and stays with it until it ends.
 
 use fathom_core::model::{ModelSpec, Models};
-use fathom_host::NewRun;
+use fathom_host::convening::Skipped;
+use fathom_host::exploring::Context;
+use fathom_host::{NewRun, RunHandle};
 
-use super::ended::conclude;
+use super::ended::{conclude, conclude_as};
 use crate::app::App;
 use crate::beside::Beside;
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::follow::follow;
+use crate::figures::many;
+use crate::follow::{Followed, follow};
 use crate::line::{Line, Tone};
 use crate::output;
+use crate::result_json::Keys;
 use crate::settings::Loudness;
 
 /// Starts a run, shows how it gets on, and prints what came of it.
@@ -21,17 +25,59 @@ pub(super) async fn launch(
 ) -> Result<Exit, CliError> {
     let models = new.models.clone();
     let handle = app.runtime.start(new)?;
+    let own = stay(app, handle, &models, &mut warnings).await?;
+    conclude(app, own, warnings)
+}
+
+/// The same for a run whose code works on a context; without one it is a plain call. The result has the keys of `rlm`.
+pub(super) async fn launch_rlm(
+    app: &App,
+    new: NewRun,
+    context: Option<Context>,
+    mut warnings: Vec<String>,
+) -> Result<Exit, CliError> {
+    let models = new.models.clone();
+    let handle = match context {
+        Some(context) => app.runtime.start_in(new, context)?,
+        None => app.runtime.start(new)?,
+    };
+    let own = stay(app, handle, &models, &mut warnings).await?;
+    conclude_as(app, own, warnings, Keys::Rlm)
+}
+
+async fn stay(
+    app: &App,
+    handle: RunHandle,
+    models: &Models,
+    warnings: &mut Vec<String>,
+) -> Result<Followed, CliError> {
     // The first request is on its way; what follows need not be quick.
     let beside = Beside::begin(app);
-    warnings.extend(unpriced(&models));
+    warnings.extend(unpriced(models));
     if app.settings.loudness != Loudness::Quiet {
-        warn(&warnings);
+        warn(warnings);
     }
     let followed = follow(app, vec![handle], beside).await?;
-    let own = followed.into_iter().next().ok_or_else(|| CliError::Bug {
+    followed.into_iter().next().ok_or_else(|| CliError::Bug {
         what: "the run came back without an end".to_owned(),
-    })?;
-    conclude(app, own, warnings)
+    })
+}
+
+/// Files that were left out are named up to this many.
+const SKIPPED_SHOWN_MAX: usize = 5;
+
+/// What a user should know of material that was not used.
+pub(super) fn left_out(skipped: &[Skipped]) -> Vec<String> {
+    let shown = skipped.iter().take(SKIPPED_SHOWN_MAX);
+    let mut warnings: Vec<String> = shown.map(ToString::to_string).collect();
+    let more = skipped.len().saturating_sub(SKIPPED_SHOWN_MAX);
+    if more > 0 {
+        warnings.push(format!(
+            "{} left out",
+            many(more as u64, "more file was", "more files were")
+        ));
+    }
+    warnings
 }
 
 /// A warning for each model whose price nobody knows: it counts as free, so a limit on cost cannot hold.

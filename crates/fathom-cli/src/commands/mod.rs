@@ -11,8 +11,10 @@ mod launch;
 mod learn;
 mod models;
 mod pull;
+mod repl;
 mod replay;
 mod resume;
+pub(crate) mod rlm;
 mod runs;
 mod show;
 mod shred;
@@ -31,6 +33,8 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
     match command {
         Command::Ask(asked) => ask::ask(asked, settings).await,
         Command::Council(asked) => council::council(asked, settings).await,
+        Command::Rlm(asked) => rlm::rlm(asked, settings).await,
+        Command::Repl(asked) => repl::repl(asked, settings).await,
         Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
         Command::Show { run, at } => show::show(&App::open(settings)?, &run.run, at.as_ref()),
         Command::Replay(run) => replay::replay(&App::open(settings)?, &run.run),

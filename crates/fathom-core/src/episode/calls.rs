@@ -135,6 +135,7 @@ impl<L: Accounts> Episode<L> {
             };
             self.governor.pending.insert(id, stalled);
         } else if failure.kind == FailureKind::Cancelled
+            || ask.on_outage == OnOutage::Tell
             || !self.count_failure(ErrorClass::Model(failure.kind), out)
         {
             self.tell(Input::Failed { ask: id, failure }, at, out);

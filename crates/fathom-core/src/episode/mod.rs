@@ -12,7 +12,7 @@ use crate::amounts::Amounts;
 use crate::command::Command;
 use crate::contract::cap;
 use crate::effect::{EffectState, KillScope};
-use crate::event::{CallOutcome, Event, EventKind, Signal, Started};
+use crate::event::{CallOutcome, Event, EventKind, Origin, Signal, Started};
 use crate::failure::{Billing, ModelFailure};
 use crate::governor::Governor;
 use crate::hash::fnv1a;
@@ -22,7 +22,7 @@ use crate::model::{Measured, Reply};
 use crate::outcome::{BudgetUse, EpisodeResult, Status, Verdict};
 use crate::pending::Pending;
 use crate::program::{Ask, Input, Program, Programs, View};
-use crate::recursion::Class;
+use crate::recursion::{Class, Trigger};
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::unit::Timestamp;
 
@@ -209,17 +209,24 @@ impl<L: Accounts> Episode<L> {
                     self.governor.on_shortened(*ask, Some(text), out);
                 }
             }
-            EventKind::Summarised { ask, text, .. }
-            | EventKind::CellFinished { ask, output: text } => {
+            EventKind::Summarised { ask, text, .. } => {
                 if let Some(Pending::Host(_)) = self.governor.pending.get(ask) {
                     self.governor.pending.remove(ask);
                     self.tell(Input::Host { ask: *ask, text }, at, out);
                 }
             }
+            EventKind::CellFinished { ask, end } => {
+                if let Some(Pending::Host(Command::RunCell { .. })) = self.governor.pending.get(ask)
+                {
+                    self.governor.pending.remove(ask);
+                    self.tell(Input::CellEnded { ask: *ask, end }, at, out);
+                }
+            }
             EventKind::CellYielded { ask, question } => {
-                if let Some(Pending::Host(_)) = self.governor.pending.get(ask) {
-                    let text = question;
-                    self.tell(Input::Host { ask: *ask, text }, at, out);
+                if let Some(Pending::Host(Command::RunCell { .. })) = self.governor.pending.get(ask)
+                {
+                    let ask = *ask;
+                    self.tell(Input::Cell { ask, question }, at, out);
                 }
             }
             EventKind::EffectDecided { ask, decision } => self.on_decided(*ask, decision, at, out),
@@ -275,14 +282,18 @@ impl<L: Accounts> Episode<L> {
     ) {
         let found = self.governor.pending.iter().find_map(|(&ask, pending)| {
             let Pending::Child {
-                child: id, class, ..
+                child: id,
+                class,
+                started,
             } = pending
             else {
                 return None;
             };
-            (id == child).then_some((ask, *class))
+            (id == child).then(|| (ask, *class, is_part_of_input(&started.origin)))
         });
-        let Some((ask, class)) = found else { return };
+        let Some((ask, class, is_part)) = found else {
+            return;
+        };
         self.governor.pending.remove(&ask);
         self.governor.ledger.close_grant(child, result.budget.spent);
         self.depth_reached = self.depth_reached.max(result.depth_reached);
@@ -293,6 +304,16 @@ impl<L: Accounts> Episode<L> {
         {
             self.governor.unverified = None;
         }
+        // Parts of one input may well have the same answer, and each failure is told to the code that asked for it.
+        if !is_part && self.is_stopped_by(result, out) {
+            return;
+        }
+        self.tell(Input::Child { ask, child, result }, at, out);
+        self.governor.pump(out);
+    }
+
+    /// Counts what a child brought: too many in a row with nothing new, or failed, stop the episode.
+    fn is_stopped_by(&mut self, result: &EpisodeResult, out: &mut Vec<Command>) -> bool {
         let answer = result.answer.as_ref().filter(|answer| !answer.is_blank());
         let is_new =
             answer.is_some_and(|answer| self.answers_seen.insert(fnv1a(answer.as_str().trim())));
@@ -304,19 +325,17 @@ impl<L: Accounts> Episode<L> {
         let stops = self.governor.started.contract.recursion.stop_conditions;
         if result.status == Status::Failed {
             if self.count_failure(ErrorClass::Child, out) {
-                return;
+                return true;
             }
         } else {
             self.failures = None;
         }
-        if self.children_without_delta >= stops.no_delta_children_max.max(1)
-            && matches!(self.phase, Phase::Running)
-        {
+        let stop = self.children_without_delta >= stops.no_delta_children_max.max(1)
+            && matches!(self.phase, Phase::Running);
+        if stop {
             self.stop(StopReason::NoNewInformation, out);
-            return;
         }
-        self.tell(Input::Child { ask, child, result }, at, out);
-        self.governor.pump(out);
+        stop
     }
 
     fn on_signal(&mut self, signal: &Signal, at: Timestamp, out: &mut Vec<Command>) {
@@ -395,6 +414,17 @@ impl<L: Accounts> Episode<L> {
         }
         stop
     }
+}
+
+/// Whether an episode works on a part of an input that is too large for one.
+fn is_part_of_input(origin: &Origin) -> bool {
+    matches!(
+        origin,
+        Origin::Spawned {
+            trigger: Trigger::OversizedInput,
+            ..
+        }
+    )
 }
 
 /// What a call used: what was reported or counted, and its whole reservation when nobody can say.

@@ -140,8 +140,24 @@ impl<L: Accounts> Governor<L> {
                     },
                     out,
                 ),
-                Ask::RunCell { code } => {
-                    self.pass_on(id, Command::RunCell { ask: id, code }, out);
+                Ask::RunCell {
+                    code,
+                    context,
+                    limits,
+                } => self.pass_on(
+                    id,
+                    Command::RunCell {
+                        ask: id,
+                        code,
+                        context,
+                        limits,
+                    },
+                    out,
+                ),
+                Ask::Answer { cell, answer } => {
+                    if let Some(Pending::Host(Command::RunCell { .. })) = self.pending.get(&cell) {
+                        out.push(Command::AnswerCell { ask: cell, answer });
+                    }
                 }
                 Ask::Append { domain, entry } => self.pass_on(
                     id,

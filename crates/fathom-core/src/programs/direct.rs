@@ -400,6 +400,8 @@ impl Program for Direct {
             | Input::Refused { .. }
             | Input::Effect { .. }
             | Input::Host { .. }
+            | Input::Cell { .. }
+            | Input::CellEnded { .. }
             | Input::Signal(_)
             | Input::Tick => Vec::new(),
         }

@@ -3,6 +3,7 @@
 pub mod council;
 pub mod direct;
 pub mod motion;
+pub mod rlm;
 
 use crate::event::ProgramSpec;
 use crate::program::{Program, ProgramError, Programs};
@@ -18,6 +19,7 @@ impl Programs for BuiltIn {
         }
         match spec.name.as_str() {
             direct::NAME => Ok(Box::new(direct::Direct::new(spec)?)),
+            rlm::NAME => Ok(Box::new(rlm::Rlm::new(spec)?)),
             motion::NAME => Ok(Box::new(motion::Motion::new(spec)?)),
             unknown => Err(ProgramError::Unknown(unknown.to_owned())),
         }

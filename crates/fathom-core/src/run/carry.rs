@@ -108,9 +108,11 @@ impl<L: Accounts> Run<L> {
                 let Some(parent) = id.parent() else {
                     return self.gate(position, Step::Finished(result), steps);
                 };
+                let child = episode.clone();
+                steps.push(Step::Over { episode });
                 let head = appended.head;
                 let kind = EventKind::ChildFinished {
-                    child: episode,
+                    child,
                     result,
                     head,
                 };

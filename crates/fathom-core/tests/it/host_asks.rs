@@ -1,5 +1,6 @@
 //! What an episode asks of its host that costs no budget: shorter texts, cells, entries for domains.
 
+use fathom_core::cell::{CellCall, CellEnd, CellLimits, CellQuestion, ContextSource, Output};
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::program::Ask;
@@ -20,6 +21,23 @@ fn summarise() -> Ask {
 fn cell() -> Ask {
     Ask::RunCell {
         code: "print(context[:80])".into(),
+        context: ContextSource::Given,
+        limits: CellLimits::default(),
+    }
+}
+
+fn ended(ask: AskId, said: &str) -> EventKind {
+    let output = Output {
+        head: said.into(),
+        tail: None,
+        bytes: said.len() as u64,
+    };
+    EventKind::CellFinished {
+        ask,
+        end: Box::new(CellEnd {
+            output,
+            ..CellEnd::default()
+        }),
     }
 }
 
@@ -60,13 +78,12 @@ fn answers_of_the_host_reach_the_program() {
             round: 0,
         },
     );
-    let (ask, output) = (AskId(1), "1".into());
-    desk.deliver(&root, EventKind::CellFinished { ask, output });
+    desk.deliver(&root, ended(AskId(1), "1"));
     assert_eq!(
         heard.heard("root"),
         [
             Heard::Host(AskId(0), "short".into()),
-            Heard::Host(AskId(1), "1".into())
+            Heard::CellEnded(AskId(1), "1".into())
         ]
     );
     assert_eq!(desk.result().stop_reason, StopReason::Success);
@@ -77,22 +94,22 @@ fn answers_of_the_host_reach_the_program() {
 fn a_cell_is_heard_while_it_runs_and_not_after() {
     let (mut desk, heard) = open(vec![cell(), summarise()]);
     let root = EpisodeId::root();
-    let yields = |question: &str| EventKind::CellYielded {
+    let yields = |id| EventKind::CellYielded {
         ask: AskId(0),
-        question: question.into(),
+        question: Box::new(CellQuestion {
+            id,
+            call: CellCall::Budget,
+        }),
     };
-    desk.deliver(&root, yields("what is it?"));
-    let (ask, output) = (AskId(0), "done".into());
-    desk.deliver(&root, EventKind::CellFinished { ask, output });
-    desk.deliver(&root, yields("anyone?"));
-    let (ask, output) = (AskId(0), "done twice".into());
-    desk.deliver(&root, EventKind::CellFinished { ask, output });
-    // The script takes the question for the answer, so what counts is what it heard.
+    desk.deliver(&root, yields(0));
+    desk.deliver(&root, ended(AskId(0), "done"));
+    desk.deliver(&root, yields(1));
+    desk.deliver(&root, ended(AskId(0), "done twice"));
     assert_eq!(
         heard.heard("root"),
         [
-            Heard::Host(AskId(0), "what is it?".into()),
-            Heard::Host(AskId(0), "done".into())
+            Heard::Cell(AskId(0), 0),
+            Heard::CellEnded(AskId(0), "done".into())
         ]
     );
 }

@@ -51,6 +51,10 @@ mod result;
 #[cfg(test)]
 mod retries;
 #[cfg(test)]
+mod rlm;
+#[cfg(test)]
+mod rlm_recipes;
+#[cfg(test)]
 mod script;
 #[cfg(test)]
 mod sharing;

@@ -24,6 +24,10 @@ pub(crate) enum Heard {
     Child(AskId, Box<EpisodeResult>),
     Effect(AskId, EffectOutcome),
     Host(AskId, String),
+    /// With the question's number.
+    Cell(AskId, u32),
+    /// With what it printed.
+    CellEnded(AskId, String),
     Refused(AskId, Refusal),
     Signal(Signal),
     Tick(Option<AskId>),
@@ -38,9 +42,10 @@ impl Heard {
             | Self::Child(ask, _)
             | Self::Effect(ask, _)
             | Self::Host(ask, _)
+            | Self::CellEnded(ask, _)
             | Self::Refused(ask, _) => Some(*ask),
             Self::Tick(ask) => *ask,
-            Self::Delta(..) | Self::Signal(_) => None,
+            Self::Delta(..) | Self::Cell(..) | Self::Signal(_) => None,
         }
     }
 }
@@ -169,6 +174,8 @@ impl Program for Script {
             Input::Child { ask, result, .. } => Heard::Child(ask, Box::new(result.clone())),
             Input::Effect { ask, outcome } => Heard::Effect(ask, outcome.clone()),
             Input::Host { ask, text: words } => Heard::Host(ask, text(words)),
+            Input::Cell { ask, question } => Heard::Cell(ask, question.id),
+            Input::CellEnded { ask, end } => Heard::CellEnded(ask, text(&end.output.head)),
             Input::Refused { ask, reason } => Heard::Refused(ask, reason.clone()),
             Input::Signal(signal) => Heard::Signal(signal.clone()),
             Input::Tick => Heard::Tick(self.waking.take()),
@@ -195,6 +202,6 @@ fn is_answered(ask: &Ask) -> bool {
         | Ask::RunCell { .. }
         | Ask::Append { .. }
         | Ask::Wake(_) => true,
-        Ask::Cancel(_) | Ask::Emit(_) | Ask::Finish(_) | Ask::Post(_) => false,
+        Ask::Answer { .. } | Ask::Cancel(_) | Ask::Emit(_) | Ask::Finish(_) | Ask::Post(_) => false,
     }
 }

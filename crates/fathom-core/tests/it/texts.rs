@@ -1,6 +1,10 @@
 //! Free text is kept apart from events, encrypted: every one of them must be found.
 
 use fathom_core::amounts::{Amounts, Dimension};
+use fathom_core::cell::{
+    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellFault, CellLimits, CellOutcome,
+    CellQuestion, CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
+};
 use fathom_core::command::{Awaited, Block, Command};
 use fathom_core::contract::Role;
 use fathom_core::effect::{EffectOutcome, EffectRequest, KillScope, PolicyDecision};
@@ -135,6 +139,7 @@ fn outcomes() -> [EffectOutcome; 3] {
 }
 
 /// One of each event.
+#[expect(clippy::too_many_lines, reason = "a list with one entry for each kind")]
 fn events() -> Vec<EventKind> {
     let ask = AskId(1);
     let replied = |outcome| EventKind::ModelReplied {
@@ -177,11 +182,52 @@ fn events() -> Vec<EventKind> {
         },
         EventKind::CellYielded {
             ask,
-            question: canary(),
+            question: Box::new(CellQuestion {
+                id: 0,
+                call: CellCall::Query {
+                    prompts: vec![canary()],
+                    pattern: Some(canary()),
+                    tokens_max: None,
+                },
+            }),
+        },
+        EventKind::CellYielded {
+            ask,
+            question: Box::new(CellQuestion {
+                id: 1,
+                call: CellCall::Recurse {
+                    tasks: vec![CellTask {
+                        goal: canary(),
+                        context: Some(Value {
+                            form: Form::Text,
+                            text: canary(),
+                        }),
+                    }],
+                },
+            }),
         },
         EventKind::CellFinished {
             ask,
-            output: canary(),
+            end: Box::new(CellEnd {
+                output: Output {
+                    head: canary(),
+                    tail: Some(canary()),
+                    bytes: 9,
+                },
+                submitted: Some(Value {
+                    form: Form::Text,
+                    text: canary(),
+                }),
+                draft: Some(Value {
+                    form: Form::Json,
+                    text: canary(),
+                }),
+                error: Some(CellError {
+                    kind: CellErrorKind::Raised,
+                    message: canary(),
+                }),
+                took: Millis(1),
+            }),
         },
         EventKind::EffectDecided {
             ask,
@@ -244,6 +290,7 @@ fn recall() -> Recall {
 }
 
 /// One of each command.
+#[expect(clippy::too_many_lines, reason = "a list with one entry for each kind")]
 fn commands() -> Vec<Command> {
     let ask = AskId(1);
     let child = EpisodeId::root().child(0);
@@ -288,10 +335,22 @@ fn commands() -> Vec<Command> {
         Command::RunCell {
             ask,
             code: canary(),
+            context: ContextSource::Given,
+            limits: CellLimits::default(),
         },
         Command::AnswerCell {
             ask,
-            answer: canary(),
+            answer: Box::new(CellAnswer {
+                id: 0,
+                reply: CellReply::Each(vec![
+                    CellOutcome::Said(canary()),
+                    CellOutcome::Fault(CellFault {
+                        kind: FaultKind::Truncated,
+                        message: canary(),
+                        partial: Some(canary()),
+                    }),
+                ]),
+            }),
         },
         Command::Propose {
             ask,

@@ -361,7 +361,7 @@ impl Weather {
                 Step::Reconcile { episode, ask, .. } => {
                     self.work.push(Work::Reconcile(episode, ask));
                 }
-                Step::Host { .. } | Step::Emit { .. } => {}
+                Step::Host { .. } | Step::Emit { .. } | Step::Over { .. } => {}
                 Step::Waiting(wait) => self.waiting = Some(wait),
                 Step::Finished(_) => self.told_over = true,
             }

@@ -3,7 +3,7 @@
 use super::folder::Files;
 
 /// Their names.
-pub const NAMES: [&str; 2] = ["default", "council"];
+pub const NAMES: [&str; 3] = ["default", "council", "rlm"];
 
 const DEFAULT: [(&str, &str); 4] = [
     (
@@ -26,6 +26,11 @@ const COUNCIL: [(&str, &str); 1] = [(
     include_str!("../../../../charters/council/charter.toml"),
 )];
 
+const RLM: [(&str, &str); 1] = [(
+    "charter.toml",
+    include_str!("../../../../charters/rlm/charter.toml"),
+)];
+
 /// The five initial instructions; a new charter begins with them too.
 pub(super) const INSTRUCTIONS: &str =
     include_str!("../../../../charters/default/instructions.toml");
@@ -35,6 +40,7 @@ pub(super) fn files(name: &str) -> Option<Files> {
     let files: &[_] = match name {
         "default" => &DEFAULT,
         "council" => &COUNCIL,
+        "rlm" => &RLM,
         _ => return None,
     };
     let files = files.iter();

@@ -14,5 +14,6 @@ mod panel;
 mod past_councils;
 mod planted;
 mod reuse;
+mod rlm;
 mod running;
 mod weights;

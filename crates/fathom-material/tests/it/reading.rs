@@ -1,8 +1,9 @@
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use fathom_material::limits::{BYTES_MAX, DEPTH_MAX, FILE_BYTES_MAX, FILES_MAX};
-use fathom_material::{Document, Format, Gathered, SkipReason, gather};
+use fathom_material::limits::{BYTES_MAX, Bounds, DEPTH_MAX, FILE_BYTES_MAX, FILES_MAX};
+use fathom_material::{Document, Format, Gathered, SkipReason, gather, gather_within};
 
 fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -171,4 +172,65 @@ fn c03_the_digest_knows_names_and_contents_and_no_order() {
     assert_ne!(both, digest(&[("a", "two"), ("b", "one")]));
     assert_ne!(both, digest(&[("a", "one"), ("b", "two!")]));
     assert_ne!(both, digest(&[("a", "one")]));
+}
+
+/// Bytes of `content` as gzip.
+fn gzipped(content: &[u8]) -> Vec<u8> {
+    let mut folded = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    folded.write_all(content).unwrap();
+    folded.finish().unwrap()
+}
+
+/// Bytes of `content` as Zstandard.
+fn zstandard(content: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(content, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+#[test]
+fn r01_compressed_files_are_unfolded() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a.jsonl.gz"), gzipped(b"{\"n\": 1}\n")).unwrap();
+    fs::write(folder.path().join("b.txt.zst"), zstandard(b"plain words")).unwrap();
+    let gathered = gather(&[folder.path().to_owned()]).unwrap();
+    let texts: Vec<&str> = gathered.documents.iter().map(|d| d.text.as_str()).collect();
+    assert_eq!(texts, ["{\"n\": 1}\n", "plain words"]);
+    let lists: Vec<bool> = gathered
+        .documents
+        .iter()
+        .map(Document::is_json_lines)
+        .collect();
+    assert_eq!(lists, [true, false]);
+}
+
+/// A megabyte that unfolds to more than a file may have is not unfolded to its end, and a broken one is an error.
+#[test]
+fn r01_bombs_and_broken_archives_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let bounds = Bounds {
+        file_bytes: 10_000,
+        bytes: 20_000,
+    };
+    let bomb = vec![0x20; 1_000_000];
+    let mut broken = gzipped(b"something that is cut off");
+    broken.truncate(20);
+    let cases = [
+        ("bomb.gz", gzipped(&bomb), "F0703"),
+        ("bomb.zst", zstandard(&bomb), "F0703"),
+        ("broken.gz", broken, "F0701"),
+        ("broken.zst", vec![0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], "F0701"),
+    ];
+    for (name, bytes, code) in cases {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        let error = gather_within(&[path], &bounds).unwrap_err();
+        assert_eq!(error.code(), code, "{name}: {error}");
+    }
+}
+
+#[test]
+fn r01_html_can_be_had_as_words() {
+    let html = "<html><body><h1>Rules</h1><p>Doors close at <b>nine</b>.</p><script>x()</script></body></html>";
+    let plain = Document::new("rules.html", html).plain().into_owned();
+    assert!(plain.contains("Doors close at nine."), "{plain}");
+    assert!(!plain.contains("x()") && !plain.contains('<'), "{plain}");
 }

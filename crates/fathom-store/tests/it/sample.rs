@@ -3,6 +3,10 @@
 use std::collections::BTreeMap;
 
 use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::cell::{
+    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellFault, CellLimits, CellOutcome,
+    CellQuestion, CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
+};
 use fathom_core::command::{Awaited, Block, Command};
 use fathom_core::contract::{Contract, Role};
 use fathom_core::effect::{EffectOutcome, EffectRequest, Target};
@@ -306,10 +310,25 @@ fn every_command() -> Vec<Command> {
             child: episode("0.0"),
             started: Box::new(started("a goal")),
         },
-        Command::RunCell { ask, code: text() },
+        Command::RunCell {
+            ask,
+            code: text(),
+            context: ContextSource::Given,
+            limits: CellLimits::default(),
+        },
         Command::AnswerCell {
             ask,
-            answer: text(),
+            answer: Box::new(CellAnswer {
+                id: 0,
+                reply: CellReply::Each(vec![
+                    CellOutcome::Said(text()),
+                    CellOutcome::Fault(CellFault {
+                        kind: FaultKind::Truncated,
+                        message: text(),
+                        partial: Some(text()),
+                    }),
+                ]),
+            }),
         },
         Command::Propose {
             ask,
@@ -385,11 +404,52 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
         },
         EventKind::CellYielded {
             ask,
-            question: text(),
+            question: Box::new(CellQuestion {
+                id: 0,
+                call: CellCall::Query {
+                    prompts: vec![text()],
+                    pattern: Some(text()),
+                    tokens_max: None,
+                },
+            }),
+        },
+        EventKind::CellYielded {
+            ask,
+            question: Box::new(CellQuestion {
+                id: 1,
+                call: CellCall::Recurse {
+                    tasks: vec![CellTask {
+                        goal: text(),
+                        context: Some(Value {
+                            form: Form::Text,
+                            text: text(),
+                        }),
+                    }],
+                },
+            }),
         },
         EventKind::CellFinished {
             ask,
-            output: text(),
+            end: Box::new(CellEnd {
+                output: Output {
+                    head: text(),
+                    tail: Some(text()),
+                    bytes: 9,
+                },
+                submitted: Some(Value {
+                    form: Form::Text,
+                    text: text(),
+                }),
+                draft: Some(Value {
+                    form: Form::Json,
+                    text: text(),
+                }),
+                error: Some(CellError {
+                    kind: CellErrorKind::Raised,
+                    message: text(),
+                }),
+                took: Millis(1),
+            }),
         },
         settled(EffectOutcome::Confirmed { receipt: text() }),
         settled(EffectOutcome::Failed { detail: text() }),

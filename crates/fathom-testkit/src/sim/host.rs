@@ -1,5 +1,6 @@
 //! The host's part: it carries out steps, and answers each of them with one event.
 
+use fathom_core::cell::{CellEnd, Output};
 use fathom_core::command::Command;
 use fathom_core::effect::{EffectOutcome, EffectRequest};
 use fathom_core::event::{CallOutcome, EventKind};
@@ -59,7 +60,17 @@ impl<L: Accounts> World<L> {
                     },
                 },
             },
-            Command::RunCell { code, .. } => EventKind::CellFinished { ask, output: code },
+            Command::RunCell { code, .. } => EventKind::CellFinished {
+                ask,
+                end: Box::new(CellEnd {
+                    output: Output {
+                        bytes: code.as_str().len() as u64,
+                        head: code,
+                        tail: None,
+                    },
+                    ..CellEnd::default()
+                }),
+            },
             _ => EventKind::Refused {
                 ask,
                 reason: Refusal::Unavailable {
@@ -156,6 +167,7 @@ impl<L: Accounts> World<L> {
                 self.coverage.blocks += 1;
                 self.oracle.show_block(&episode, block.text.as_str())
             }
+            Step::Over { .. } => Ok(()),
             Step::Waiting(wait) => {
                 if let Some(host) = &mut self.host {
                     host.waiting = Some(wait);

@@ -356,6 +356,8 @@ impl Program for Chief {
             Input::Delta { .. }
             | Input::Effect { .. }
             | Input::Host { .. }
+            | Input::Cell { .. }
+            | Input::CellEnded { .. }
             | Input::Signal(_)
             | Input::Tick => return Vec::new(),
         };

@@ -202,6 +202,8 @@ impl Program for Council {
             | Input::Delta { .. }
             | Input::Effect { .. }
             | Input::Host { .. }
+            | Input::Cell { .. }
+            | Input::CellEnded { .. }
             | Input::Signal(_)
             | Input::Tick => return Vec::new(),
         }

@@ -322,7 +322,12 @@ impl Program for Motion {
                 }
             }
             Input::Tick => self.on_tick(&mut turn),
-            Input::Child { .. } | Input::Effect { .. } | Input::Host { .. } | Input::Signal(_) => {
+            Input::Child { .. }
+            | Input::Effect { .. }
+            | Input::Host { .. }
+            | Input::Cell { .. }
+            | Input::CellEnded { .. }
+            | Input::Signal(_) => {
                 return Vec::new();
             }
         }

@@ -1,0 +1,194 @@
+//! `fathom repl`: the sandbox by hand.
+
+use std::io::{self, BufRead as _, IsTerminal as _};
+
+use fathom_core::cell::{
+    CellAnswer, CellCall, CellEnd, CellFault, CellLimits, CellOutcome, CellQuestion, CellReply,
+    FaultKind, Output,
+};
+use fathom_core::text::Text;
+use fathom_host::HostError;
+use fathom_host::exploring::load;
+use fathom_sandbox::{Cell, Heard, SandboxError, Session};
+use serde::Serialize;
+
+use super::launch::left_out;
+use super::rlm::split;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::settings::{Form, Loudness, Settings};
+use crate::typed::Repl;
+
+/// A line of these alone ends a cell.
+const BETWEEN: &str = "---";
+
+/// Most bytes of one cell.
+const CELL_BYTES_MAX: usize = 1 << 20;
+
+/// One cell as programs read it.
+#[derive(Serialize)]
+struct CellJson {
+    ok: bool,
+    stdout: String,
+    error: Option<ErrorJson>,
+    submitted: Option<String>,
+    ms: u64,
+}
+
+#[derive(Serialize)]
+struct ErrorJson {
+    kind: &'static str,
+    message: String,
+}
+
+pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliError> {
+    let sandbox = settings.sandbox();
+    let isolation = sandbox.isolation().await.map_err(HostError::from)?;
+    let (paths, text) = split(&asked.context)?;
+    let (context, skipped) = load(&sandbox, paths, text).await?;
+    if settings.loudness != Loudness::Quiet && settings.form == Form::Human {
+        let warnings = left_out(&skipped).into_iter();
+        let warned = warnings.map(|warning| Line::new().with(Tone::Odd, warning));
+        let mut lines: Vec<Line> = warned.collect();
+        lines.push(Line::new().with(Tone::Faint, isolation.to_string()));
+        if io::stdin().is_terminal() {
+            let how = format!("a line `{BETWEEN}` runs what stands above it; Ctrl-D ends");
+            lines.push(Line::new().with(Tone::Faint, how));
+        }
+        output::say(&lines);
+    }
+    let limits = CellLimits {
+        time: asked.cell_time.unwrap_or(CellLimits::default().time),
+        ..CellLimits::default()
+    };
+    let mut session = sandbox.session(&context, Vec::new());
+    let mut exit = Exit::Ok;
+    while let Some(code) = next_cell()? {
+        if code.trim().is_empty() {
+            continue;
+        }
+        let end = run(&mut session, code, limits).await?;
+        exit = if end.error.is_some() {
+            Exit::Failed
+        } else {
+            Exit::Ok
+        };
+        show(&end, settings.form)?;
+    }
+    Ok(exit)
+}
+
+/// The next cell of stdin; none at its end.
+fn next_cell() -> Result<Option<String>, CliError> {
+    let mut code = String::new();
+    let mut line = String::new();
+    let mut stdin = io::stdin().lock();
+    loop {
+        line.clear();
+        let read = stdin
+            .read_line(&mut line)
+            .map_err(|source| CliError::Unreadable {
+                what: "stdin".to_owned(),
+                source,
+            })?;
+        if read == 0 {
+            return Ok((!code.is_empty()).then_some(code));
+        }
+        if line.trim_end() == BETWEEN {
+            return Ok(Some(code));
+        }
+        code.push_str(&line);
+        if code.len() > CELL_BYTES_MAX {
+            return Err(CliError::TooLarge {
+                what: "a cell".to_owned(),
+                bytes_max: CELL_BYTES_MAX as u64,
+            });
+        }
+    }
+}
+
+async fn run(session: &mut Session, code: String, limits: CellLimits) -> Result<CellEnd, CliError> {
+    let failed = |error: SandboxError| CliError::from(HostError::from(error));
+    let cell = Cell {
+        code: Text::new(code),
+        limits,
+        asked: Vec::new(),
+    };
+    session.run(cell).await.map_err(failed)?;
+    loop {
+        match session.next().await {
+            Heard::Asked(question) => session.answer(nobody(&question)).map_err(failed)?,
+            Heard::Ended(end) => return Ok(end),
+        }
+    }
+}
+
+/// Nobody is asked when the sandbox is used by hand.
+fn nobody(question: &CellQuestion) -> CellAnswer {
+    let count = match &question.call {
+        CellCall::Query { prompts, .. } => prompts.len(),
+        CellCall::Recurse { tasks } => tasks.len(),
+        CellCall::Budget => 0,
+    };
+    let fault = CellOutcome::Fault(CellFault {
+        kind: FaultKind::Refused,
+        message: Text::from("`fathom repl` asks no model; `fathom rlm` does"),
+        partial: None,
+    });
+    CellAnswer {
+        id: question.id,
+        reply: CellReply::Each(vec![fault; count]),
+    }
+}
+
+fn show(end: &CellEnd, form: Form) -> Result<(), CliError> {
+    let error = end.error.as_ref();
+    let submitted = end.submitted.as_ref().map(|value| value.text.as_str());
+    match form {
+        Form::Json => output::print_json(&CellJson {
+            ok: error.is_none(),
+            stdout: whole(&end.output),
+            error: error.map(|error| ErrorJson {
+                kind: error.kind.name(),
+                message: error.message.as_str().to_owned(),
+            }),
+            submitted: submitted.map(str::to_owned),
+            ms: end.took.0,
+        }),
+        Form::Human => {
+            let printed = whole(&end.output);
+            if !printed.is_empty() {
+                output::print_answer(&printed)?;
+            }
+            if let Some(error) = error {
+                let message = crate::plain_text::safe(error.message.as_str());
+                let lines = message.trim_end().lines();
+                let lines: Vec<Line> = lines
+                    .map(|line| Line::new().with(Tone::Odd, line.to_owned()))
+                    .collect();
+                output::say(&lines);
+            }
+            match submitted {
+                Some(answer) => output::print_answer(answer),
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+/// What was printed, with a mark for what is left out.
+fn whole(output: &Output) -> String {
+    let head = output.head.as_str();
+    let Some(tail) = &output.tail else {
+        return head.to_owned();
+    };
+    let shown = (head.len() + tail.as_str().len()) as u64;
+    let left_out = output.bytes.saturating_sub(shown);
+    format!(
+        "{head}\n[… {left_out} of {} bytes left out …]\n{}",
+        output.bytes,
+        tail.as_str()
+    )
+}

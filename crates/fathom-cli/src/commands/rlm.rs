@@ -1,0 +1,123 @@
+//! `fathom rlm`: a question about material of any size.
+
+use std::path::{Path, PathBuf};
+
+use fathom_core::cell::CellLimits;
+use fathom_core::programs::rlm::{Params, Recipes};
+use fathom_core::text::Text;
+use fathom_core::unit::Millis;
+use fathom_host::NewRun;
+use fathom_host::charter::Profile;
+use fathom_host::exploring::{Exploration, Plain};
+
+use super::launch::{launch_rlm, left_out};
+use crate::app::App;
+use crate::embedded;
+use crate::environment;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::inputs;
+use crate::settings::Settings;
+use crate::typed::{RecipeChoice, Rlm};
+
+/// The charter of a run for which none is named.
+pub(crate) const CHARTER: &str = "rlm";
+
+pub(crate) async fn rlm(asked: Rlm, settings: Settings) -> Result<Exit, CliError> {
+    let charter = settings.charter()?;
+    let mut models = charter.cast(settings.model.models(environment::key)?);
+    let (paths, text) = context(&asked)?;
+    let question = inputs::question("rlm", asked.question.as_deref())?;
+    let params = params(&asked, Profile::of(&models.main))?;
+    let direct = settings.direct.clone();
+    let app = App::open(settings)?;
+    let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
+    warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    let frame = charter.frame();
+    let exploration = Exploration {
+        paths,
+        text,
+        params,
+        plain: if asked.repl {
+            Plain::Never
+        } else {
+            Plain::IfItFits
+        },
+        direct,
+    };
+    let explored = app.runtime.explore(exploration, &models, &frame).await?;
+    warnings.extend(left_out(&explored.skipped));
+    let new = NewRun {
+        goal: Text::new(question),
+        program: explored.program,
+        contract: app.settings.contract(),
+        budget: app.settings.budget,
+        models,
+        frame,
+    };
+    launch_rlm(&app, new, explored.context, warnings).await
+}
+
+/// Files and folders, and what stdin says where `-` is among them.
+pub(super) fn split(paths: &[PathBuf]) -> Result<Material, CliError> {
+    let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
+    let (stdin, paths): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(is_stdin);
+    let text = if stdin.is_empty() {
+        None
+    } else {
+        Some(("stdin".to_owned(), inputs::read_long_stdin()?))
+    };
+    Ok((paths, text))
+}
+
+/// Files and folders, and a text with its name.
+pub(super) type Material = (Vec<PathBuf>, Option<(String, String)>);
+
+fn context(asked: &Rlm) -> Result<Material, CliError> {
+    let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");
+    let reads_context = asked.context.iter().any(|path| path == Path::new("-"));
+    if reads_question && reads_context {
+        return Err(CliError::Arguments {
+            message: "stdin cannot be both the question and the context".to_owned(),
+            hint: "put the question first: `fathom rlm \"…\" --context -`".to_owned(),
+        });
+    }
+    split(&asked.context)
+}
+
+fn params(asked: &Rlm, profile: Profile) -> Result<Params, CliError> {
+    let schema = asked.schema.as_deref().map(inputs::schema).transpose()?;
+    let usual = Params {
+        schema,
+        reuse: asked.reuse,
+        ..Params::default()
+    };
+    // A small model reads and writes slowly, and writes code that does not work.
+    let mut params = match profile {
+        Profile::Local => Params {
+            recipes: Recipes::Chosen,
+            limits: CellLimits {
+                output: 2 << 10,
+                ..CellLimits::default()
+            },
+            output_tokens_max: 512,
+            leaf_tokens_max: 256,
+            timeout: Millis(480_000),
+            ..usual
+        },
+        Profile::Remote => usual,
+    };
+    match asked.recipes {
+        None => {}
+        Some(RecipeChoice::Off) => params.recipes = Recipes::Off,
+        Some(RecipeChoice::Offered) => params.recipes = Recipes::Offered,
+        Some(RecipeChoice::Chosen) => params.recipes = Recipes::Chosen,
+    }
+    if let Some(turns) = asked.turns {
+        params.turns_max = turns;
+    }
+    if let Some(time) = asked.cell_time {
+        params.limits.time = time;
+    }
+    Ok(params)
+}

@@ -1,0 +1,329 @@
+//! `fathom rlm` and `fathom repl`, as a user runs them.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use fathom_core::command::Command as Wanted;
+use fathom_core::event::{CallOutcome, EventKind};
+use fathom_host::{Options, Runtime};
+use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen};
+use serde_json::{Value, json};
+
+use crate::session::{Done, Session, fathom};
+
+fn log() -> String {
+    let line = |n: u32| match n {
+        7_777 => "web-3 FAILED disk is gone\n".to_owned(),
+        n => format!("web-{} ok, {n} requests\n", n % 7),
+    };
+    (0..9_000).map(line).collect()
+}
+
+fn code(code: &str) -> Value {
+    json!({"reply": format!("```repl\n{code}\n```")})
+}
+
+/// Runs `rlm` on a log, with a model that replies with these lines.
+fn rlm(lines: &[Value], more: &[&str]) -> (Session, Done) {
+    let session = Session::scripted(lines);
+    session.write("hosts.log", &log());
+    let usual = [
+        "rlm",
+        "Which host failed?",
+        "--context",
+        "hosts.log",
+        "--model",
+        "script/answers.jsonl",
+    ];
+    let arguments: Vec<&str> = usual.iter().chain(more).copied().collect();
+    let done = session.run(&arguments);
+    (session, done)
+}
+
+fn repl(session: &Session, cells: &str, more: &[&str]) -> Done {
+    let arguments: Vec<&str> = ["repl"].iter().chain(more).copied().collect();
+    let mut child = session
+        .command(&arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = child.stdin.take().expect("a pipe");
+    stdin.write_all(cells.as_bytes()).expect("it listens");
+    drop(stdin);
+    Done::from(child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn r01_rlm_answers_and_its_json_has_the_keys_of_the_contract() {
+    let (session, done) = rlm(
+        &[
+            code("hits = [l for l in context.splitlines() if 'FAILED' in l]\nprint(hits)"),
+            code("SUBMIT(hits[0].split()[0])"),
+        ],
+        &["--json"],
+    );
+    assert_eq!(done.exit, Some(0), "{}", done.stderr);
+    let result = done.json();
+    assert_eq!(result["answer"], "web-3");
+    assert_eq!(result["program"], "rlm");
+    assert_eq!(result["iterations"], 2);
+    assert_eq!(
+        (&result["subcalls"], &result["children"]),
+        (&json!(0), &json!(0))
+    );
+    assert_eq!(result["cells"].as_array().map(Vec::len), Some(2));
+    let shown = session.run(&["show", &session.newest(), "-v"]);
+    assert!(shown.stdout.contains("cell_finished"), "{}", shown.stdout);
+    assert!(session.run(&["verify"]).exit == Some(0));
+}
+
+#[test]
+fn r06_a_plain_call_has_the_same_keys() {
+    let session = Session::scripted(&[json!({"reply": "web-3"})]);
+    session.write("note.txt", "web-3 failed");
+    let arguments = [
+        "rlm",
+        "Which?",
+        "--context",
+        "note.txt",
+        "--model",
+        "script/answers.jsonl",
+        "--json",
+    ];
+    let result = session.run(&arguments).json();
+    assert_eq!(
+        (&result["answer"], &result["program"]),
+        (&json!("web-3"), &json!("direct"))
+    );
+    assert_eq!(
+        (&result["iterations"], &result["subcalls"]),
+        (&json!(0), &json!(0))
+    );
+}
+
+#[test]
+fn r01_a_schema_is_met_or_said_not_to_be() {
+    let schema =
+        r#"{"type": "object", "properties": {"host": {"type": "string"}}, "required": ["host"]}"#;
+    let session = Session::scripted(&[code("SUBMIT('web-3')"), code("SUBMIT({'host': 'web-3'})")]);
+    session.write("hosts.log", &log());
+    session.write("schema.json", schema);
+    session.write("broken.json", "{");
+    let usual = [
+        "rlm",
+        "Which?",
+        "--context",
+        "hosts.log",
+        "--model",
+        "script/answers.jsonl",
+        "--json",
+    ];
+    let run = |schema: &str| {
+        let arguments: Vec<&str> = usual.iter().chain(&["--schema", schema]).copied().collect();
+        session.run(&arguments)
+    };
+    let result = run("schema.json").json();
+    assert_eq!(result["status"], "ok");
+    assert_eq!(result["answer"], r#"{"host": "web-3"}"#);
+    assert_eq!(result["is_json"], true);
+    let done = run("broken.json");
+    assert_eq!(done.exit, Some(2), "{}", done.stderr);
+    assert!(done.stderr.contains("no JSON"), "{}", done.stderr);
+}
+
+#[test]
+fn r04_the_answer_so_far_is_kept_when_calls_run_out() {
+    let (_, done) = rlm(
+        &[
+            code("answer['content'] = 'perhaps web-3'"),
+            code("print(1)"),
+            json!({"reply": "I would look further."}),
+        ],
+        &["--json", "--turns", "3"],
+    );
+    assert_eq!(done.exit, Some(3), "{}", done.stderr);
+    let result = done.json();
+    assert_eq!(result["status"], "needs_review");
+    assert!(
+        result["answer"]
+            .as_str()
+            .is_some_and(|answer| !answer.is_empty())
+    );
+}
+
+#[test]
+fn x08_bad_input_is_told_with_code_and_hint() {
+    let session = Session::scripted(&[]);
+    let model = ["--model", "script/answers.jsonl"];
+    let cases: [(&[&str], i32, &str); 5] = [
+        (&["rlm", "Which?"], 2, "--context"),
+        (&["rlm", "Which?", "--context", "nowhere.txt"], 2, "F0701"),
+        (&["rlm", "-", "--context", "-"], 2, "stdin"),
+        (
+            &["rlm", "Which?", "--context", ".", "--cell-time", "0"],
+            2,
+            "0.1",
+        ),
+        (
+            &["rlm", "Which?", "--context", ".", "--recipes", "none"],
+            2,
+            "recipes",
+        ),
+    ];
+    for (arguments, exit, said) in cases {
+        let arguments: Vec<&str> = arguments.iter().chain(&model).copied().collect();
+        let done = session.run(&arguments);
+        assert_eq!(done.exit, Some(exit), "{arguments:?}: {}", done.stderr);
+        assert!(done.stderr.contains(said), "{arguments:?}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn r03_repl_runs_cells_by_hand_and_holds_them() {
+    let session = Session::new();
+    session.write("hosts.log", &log());
+    let cells = "n = len(context)\nprint(n)\n---\nn\n---\nopen('/etc/passwd')\n---\nllm_query('hi')\n---\n\
+                 while True: pass\n---\nprint('still', n)\n";
+    let done = repl(
+        &session,
+        cells,
+        &["--context", "hosts.log", "--cell-time", "0.5", "--json"],
+    );
+    let cells: Vec<Value> = done
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let bytes = log().len();
+    assert_eq!(cells.len(), 6, "{}", done.stderr);
+    assert_eq!(cells[0]["stdout"], format!("{bytes}\n"));
+    assert_eq!(cells[1]["stdout"], format!("{bytes}\n"));
+    let kinds: Vec<_> = cells
+        .iter()
+        .map(|cell| cell["error"]["kind"].clone())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            json!(null),
+            json!(null),
+            json!("raised"),
+            json!("raised"),
+            json!("timed_out"),
+            json!(null)
+        ]
+    );
+    assert!(
+        cells[3]["error"]["message"]
+            .as_str()
+            .is_some_and(|text| text.contains("Refused"))
+    );
+    assert_eq!(cells[5]["stdout"], format!("still {bytes}\n"));
+    assert_eq!(done.exit, Some(0));
+}
+
+/// The interpreter that needs no Python is the program itself.
+#[test]
+fn r03_monty_runs_cells_and_reads_no_file() {
+    let session = Session::new();
+    session.write("hosts.log", &log());
+    let cells = "hits = [l for l in context.split('\\n') if 'FAILED' in l]\nprint(hits[0])\n---\nopen('/etc/passwd')\n";
+    let arguments = ["--context", "hosts.log", "--interpreter", "monty", "--json"];
+    let done = repl(&session, cells, &arguments);
+    let cells: Vec<Value> = done
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(cells.len(), 2, "{}", done.stderr);
+    assert_eq!(cells[0]["stdout"], "web-3 FAILED disk is gone\n");
+    assert_eq!(cells[1]["ok"], false);
+    let wrong = session.run(&["doctor", "--interpreter", "perl"]);
+    assert_eq!(wrong.exit, Some(2), "{}", wrong.stderr);
+}
+
+/// Killed in the middle of two hundred leaf calls: none whose reply was durable is asked for again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r07_kill_nine_in_a_batch_repeats_no_durable_reply() {
+    let dir = tempfile::tempdir().expect("a folder");
+    std::fs::write(dir.path().join("hosts.log"), log()).expect("a file");
+    // The second half is held back. Its calls need leases that are written after the replies to the first.
+    let gate = Gate::new();
+    let held = gate.clone();
+    let server = ModelServer::start(move |seen: &Seen| {
+        if seen.prompt.contains("\nThe question:\n") {
+            let code = "kept = 'kept'\n\
+                        r = llm_query_batched([f'first {n}' for n in range(100)])\n\
+                        r += llm_query_batched([f'second {n}' for n in range(100)])\n\
+                        SUBMIT(f'{kept}, {len(set(r))}')";
+            return Behaviour::reply(format!("```repl\n{code}\n```"));
+        }
+        let reply = Behaviour::reply(seen.prompt.trim());
+        if seen.prompt.contains("second") {
+            reply.gated(&held)
+        } else {
+            reply
+        }
+    })
+    .await
+    .expect("a free port");
+    let home = dir.path().join("home");
+    let file = dir.path().join("hosts.log");
+    let context = file.to_str().expect("a path");
+    let arguments = [
+        "rlm",
+        "Which host?",
+        "--context",
+        context,
+        "--repl",
+        "--no-resume",
+    ];
+    let mut child = fathom(&home, &server, &arguments);
+    server.until(|log| log.len() == 201).await;
+    child.kill().await.expect("it can be killed");
+    let host = Runtime::open(Options::new(home.clone(), |_| None)).expect("the home opens");
+    let run = *host.unfinished().expect("a list").first().expect("a run");
+    let durable = durable_replies(&host, run);
+    assert_eq!(durable.len(), 100);
+    drop(host);
+    gate.open();
+    let child = fathom(&home, &server, &["resume", &run.to_string()]);
+    let output = child.wait_with_output().await.expect("it ends");
+    let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let result = result.get("results").map_or(&result, |results| &results[0]);
+    assert_eq!(result["answer"], "kept, 200", "{result:#}");
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for entry in server.log() {
+        *seen.entry(entry.seen.prompt.trim().to_owned()).or_default() += 1;
+    }
+    for prompt in durable {
+        assert_eq!(seen.get(&format!("user: {prompt}")), Some(&1), "{prompt}");
+    }
+}
+
+/// Prompts of the leaf calls whose replies are in the journal.
+fn durable_replies(host: &Runtime, run: fathom_core::id::RunId) -> Vec<String> {
+    let mut prompts = BTreeMap::new();
+    let mut replied = Vec::new();
+    for (_, record) in host.records(run).expect("it can be read") {
+        if let EventKind::ModelReplied {
+            ask,
+            outcome: CallOutcome::Replied(_),
+            ..
+        } = &record.event.kind
+        {
+            replied.extend(prompts.get(ask).cloned());
+        }
+        for command in &record.commands {
+            if let Wanted::CallModel { ask, request, .. } = command
+                && let [message] = request.messages.as_slice()
+            {
+                prompts.insert(*ask, message.text.as_str().to_owned());
+            }
+        }
+    }
+    replied
+}

@@ -1,0 +1,433 @@
+//! `rlm`: a question about material far larger than a model's window. The material is a variable in a sandbox; the model
+//! writes code, sees what it prints, and submits an answer. Code asks other models and child episodes through here.
+
+mod choosing;
+mod facts;
+mod fence;
+mod params;
+mod questions;
+mod recipe;
+mod report;
+mod router;
+mod words;
+
+use crate::amounts::Dimension;
+use crate::cell::{CellEnd, CellErrorKind, Form, Value};
+use crate::event::ProgramSpec;
+use crate::failure::{FailureKind, ModelFailure};
+use crate::id::AskId;
+use crate::model::{Message, Reply, Speaker};
+use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::packet::{Packet, Share};
+use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::text::Text;
+
+use choosing::Choosing;
+use fence::Turn;
+use questions::Questions;
+
+pub use params::{Given, Params, Place, Recipes};
+pub use report::{CellNote, Report};
+
+/// The program's name, and the type of its children.
+pub const NAME: &str = "rlm";
+
+/// Characters of material that are kept as a preview.
+pub const PREVIEW_CHARS: usize = 600;
+
+/// Turns in a row without code after which the episode ends.
+const PROSE_MAX: u32 = 4;
+
+/// Times in a row that the same code may have the same outcome.
+const SAME_MAX: u32 = 2;
+
+/// Cells that the report lists.
+const NOTES_MAX: usize = 200;
+
+/// What the program waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    /// The model's turn.
+    Turn(AskId),
+    /// A cell.
+    Cell(AskId),
+}
+
+/// The program.
+pub struct Rlm {
+    params: Params,
+    schema: Option<jsonschema::Validator>,
+    goal: String,
+    standing: Text,
+    waiting: Waiting,
+    /// Set while a recipe is chosen and tried.
+    choosing: Option<Choosing>,
+    questions: Questions,
+    /// What was said, oldest first.
+    history: Vec<Message>,
+    /// What the model is told next.
+    next: String,
+    /// The code that runs, and the cell before it with its outcome.
+    code: String,
+    former: Option<(String, String)>,
+    prose: u32,
+    same: u32,
+    /// The best answer so far.
+    best: Option<Value>,
+    is_last_turn: bool,
+    speaking: (u16, String),
+    report: Report,
+}
+
+impl Rlm {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params = Params::read(spec)?;
+        let schema = params.schema.as_ref();
+        Ok(Self {
+            schema: schema.and_then(|schema| jsonschema::validator_for(schema).ok()),
+            choosing: (params.recipes == Recipes::Chosen).then(Choosing::default),
+            params,
+            goal: String::new(),
+            standing: Text::default(),
+            waiting: Waiting::Turn(AskId::default()),
+            questions: Questions::default(),
+            history: Vec::new(),
+            next: words::BEGIN.to_owned(),
+            code: String::new(),
+            former: None,
+            prose: 0,
+            same: 0,
+            best: None,
+            is_last_turn: false,
+            speaking: (0, String::new()),
+            report: Report::default(),
+        })
+    }
+
+    fn turn(&mut self, view: &View<'_>) -> Vec<Ask> {
+        if self.report.iterations >= self.params.turns_max {
+            let dimension = Dimension::Calls;
+            return self.finish(
+                Status::NeedsReview,
+                StopReason::BudgetExhausted { dimension },
+                "no answer was submitted in the last turn",
+            );
+        }
+        self.report.iterations += 1;
+        self.is_last_turn =
+            view.closing.is_some() || self.report.iterations == self.params.turns_max;
+        let mut said = std::mem::take(&mut self.next);
+        if self.is_last_turn {
+            said = format!("{said}\n\n{}", words::LAST);
+        }
+        said.push_str(&words::footing(self.report.iterations, &self.params, view));
+        let said = Message::new(Speaker::User, said);
+        let packet = Packet {
+            standing: self.standing.clone(),
+            shares: vec![Share::history(self.history.clone())],
+            prompt: vec![said.clone()],
+            ..Packet::default()
+        };
+        self.history.push(said);
+        self.waiting = Waiting::Turn(view.next_ask);
+        self.speaking = (0, String::new());
+        vec![Ask::Model(Box::new(ModelAsk {
+            output_tokens_max: self.params.output_tokens_max,
+            output_tokens_min: self.params.output_tokens_max.min(64),
+            temperature_milli: self.params.temperature_milli,
+            timeout: self.params.timeout,
+            on_outage: if view.depth == 0 {
+                OnOutage::Wait
+            } else {
+                OnOutage::Fail
+            },
+            ..ModelAsk::new(view.model, packet)
+        }))]
+    }
+
+    fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+        let said = reply.text.as_str();
+        self.speaking = (0, String::new());
+        if self.choosing.is_some() {
+            return self.on_choice(said, view);
+        }
+        self.history
+            .push(Message::new(Speaker::Assistant, reply.text.clone()));
+        match fence::read(said) {
+            Turn::Code(code) => {
+                self.prose = 0;
+                self.run(code, view)
+            }
+            Turn::Final(answer) => self.submit(
+                Value {
+                    form: Form::Text,
+                    text: Text::new(answer),
+                },
+                view,
+            ),
+            Turn::Prose => self.on_prose(said, view),
+        }
+    }
+
+    fn on_prose(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+        self.prose += 1;
+        if self.is_last_turn {
+            if !said.trim().is_empty() {
+                self.best = Some(Value {
+                    form: Form::Text,
+                    text: Text::from(said.trim()),
+                });
+            }
+            let dimension = view.closing.unwrap_or(Dimension::Calls);
+            return self.finish(
+                Status::NeedsReview,
+                StopReason::BudgetExhausted { dimension },
+                "the last turn was words, not a submission",
+            );
+        }
+        if self.prose == PROSE_MAX {
+            self.best.get_or_insert_with(|| Value {
+                form: Form::Text,
+                text: Text::from(said.trim()),
+            });
+            return self.finish(
+                Status::NeedsReview,
+                StopReason::NoNewInformation,
+                "the model wrote no code",
+            );
+        }
+        words::NUDGE.clone_into(&mut self.next);
+        self.turn(view)
+    }
+
+    fn run(&mut self, code: String, view: &View<'_>) -> Vec<Ask> {
+        self.waiting = Waiting::Cell(view.next_ask);
+        self.questions.begin(view.next_ask);
+        self.code.clone_from(&code);
+        let mut limits = self.params.limits;
+        if self.choosing.is_some() {
+            // No model reads what a recipe prints.
+            limits.output = limits.output.max(facts::LOOK_BYTES_MAX);
+        }
+        vec![Ask::RunCell {
+            code: Text::new(code),
+            context: self.params.source,
+            limits,
+        }]
+    }
+
+    fn on_cell(&mut self, end: &CellEnd, view: &View<'_>) -> Vec<Ask> {
+        if self.report.cells.len() < NOTES_MAX {
+            self.report.cells.push(CellNote {
+                error: end.error.as_ref().map(|error| error.kind),
+                bytes: end.output.bytes,
+                took: end.took,
+            });
+        }
+        if let Some(draft) = &end.draft {
+            self.best = Some(draft.clone());
+        }
+        if let Some(submitted) = &end.submitted {
+            self.choosing = None;
+            return self.submit(submitted.clone(), view);
+        }
+        let keeps_session = match &end.error {
+            Some(error) if error.kind == CellErrorKind::Unavailable => {
+                let why = format!("no sandbox: {}", error.message.as_str());
+                let rule = why.clone();
+                return self.finish(Status::Failed, StopReason::PolicyDeny { rule }, &why);
+            }
+            Some(error) => error.kind.keeps_session(),
+            None => true,
+        };
+        if self.choosing.is_some() {
+            return self.on_recipe(end, view);
+        }
+        let said = words::after_cell(end, keeps_session);
+        let now = (std::mem::take(&mut self.code), said);
+        self.same = if self.former.as_ref() == Some(&now) {
+            self.same + 1
+        } else {
+            0
+        };
+        if self.same == SAME_MAX {
+            return self.finish(
+                Status::NeedsReview,
+                StopReason::NoNewInformation,
+                "the same code had the same outcome again and again",
+            );
+        }
+        self.next.clone_from(&now.1);
+        if self.same > 0 {
+            self.next = format!("{}\n{}", self.next, words::SAME);
+        }
+        self.former = Some(now);
+        self.turn(view)
+    }
+
+    fn submit(&mut self, value: Value, view: &View<'_>) -> Vec<Ask> {
+        match self.mismatch(&value) {
+            None => {
+                self.best = Some(value);
+                self.finish(Status::Ok, StopReason::Success, "answered")
+            }
+            Some(problems) if self.report.iterations < self.params.turns_max => {
+                self.best.get_or_insert(value);
+                self.next = words::mismatch(&problems);
+                self.turn(view)
+            }
+            Some(problems) => {
+                self.best = Some(value);
+                let said = format!("the answer does not meet its schema: {problems}");
+                self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said)
+            }
+        }
+    }
+
+    /// What keeps an answer from being one.
+    fn mismatch(&self, value: &Value) -> Option<String> {
+        if value.text.is_blank() {
+            return Some("it is empty".to_owned());
+        }
+        let schema = self.schema.as_ref()?;
+        // A string may hold the JSON that is wanted.
+        let json = serde_json::from_str(value.text.as_str())
+            .unwrap_or_else(|_| serde_json::Value::String(value.text.as_str().to_owned()));
+        let problems: Vec<String> = schema
+            .iter_errors(&json)
+            .take(3)
+            .map(|error| clip(&format!("{error} (at `{}`)", error.instance_path()), 200))
+            .collect();
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+
+    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
+        if failure.kind == FailureKind::Empty && self.choosing.is_some() {
+            return self.on_choice("", view);
+        }
+        if failure.kind == FailureKind::Empty {
+            // The governor counts: the third empty reply in a row ends the episode.
+            words::NUDGE.clone_into(&mut self.next);
+            return self.turn(view);
+        }
+        let class = ErrorClass::Model(failure.kind);
+        self.finish(
+            Status::Failed,
+            StopReason::Failure { class },
+            &failure.to_string(),
+        )
+    }
+
+    fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
+        let status = match reason {
+            Refusal::TokenBudget { .. } | Refusal::Unavailable { .. } => Status::Failed,
+            _ => Status::NeedsReview,
+        };
+        self.finish(status, reason.as_stop(), &reason.to_string())
+    }
+
+    fn finish(&mut self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
+        let answer = self.partial();
+        let head = answer.as_ref().map_or_else(
+            || "no answer".to_owned(),
+            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
+        );
+        let goal = clip(&self.goal, 120);
+        let (turns, calls) = (self.report.iterations, self.questions.subcalls);
+        let work = format!(
+            "{turns} turns, {calls} leaf calls, {} children",
+            self.questions.spawned
+        );
+        let next_actions = match status {
+            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+                tried: Text::new(format!("{work} on: {goal}")),
+                known: Text::new(head.clone()),
+                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
+                deadline: None,
+            })],
+            Status::Ok | Status::Failed => Vec::new(),
+        };
+        vec![Ask::Finish(Box::new(Verdict {
+            status,
+            stop,
+            answer,
+            report: self.report(),
+            summary: Summary::new(
+                [format!("asked: {goal}"), head, format!("{said}; {work}")],
+                [],
+            ),
+            artifacts: Vec::new(),
+            decisions: Vec::new(),
+            verification_needed: false,
+            next_actions,
+        }))]
+    }
+}
+
+impl Program for Rlm {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(started) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.standing = Text::new(words::standing(&self.params, &self.goal));
+                if self.choosing.is_some() {
+                    self.run(facts::LOOK.to_owned(), view)
+                } else {
+                    self.turn(view)
+                }
+            }
+            Input::Delta { ask, attempt, text } if self.waiting == Waiting::Turn(ask) => {
+                if self.speaking.0 != attempt {
+                    self.speaking = (attempt, String::new());
+                }
+                self.speaking.1.push_str(text.as_str());
+                Vec::new()
+            }
+            Input::Reply { ask, reply } if self.waiting == Waiting::Turn(ask) => {
+                self.on_turn(reply, view)
+            }
+            Input::Failed { ask, failure } if self.waiting == Waiting::Turn(ask) => {
+                self.on_failed(failure, view)
+            }
+            Input::Refused { ask, reason } if !self.questions.holds(ask) => self.on_refused(reason),
+            Input::Cell { ask, question } if self.waiting == Waiting::Cell(ask) => {
+                self.questions.ask(question, &self.params, view)
+            }
+            Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {
+                self.on_cell(end, view)
+            }
+            Input::Reply { ask, reply } => self.questions.on_reply(ask, reply),
+            Input::Failed { ask, failure } => self.questions.on_failed(ask, failure),
+            Input::Refused { ask, reason } => self.questions.on_refused(ask, reason),
+            Input::Child { ask, result, .. } => self.questions.on_child(ask, result),
+            Input::Delta { .. }
+            | Input::Cell { .. }
+            | Input::CellEnded { .. }
+            | Input::Effect { .. }
+            | Input::Host { .. }
+            | Input::Signal(_)
+            | Input::Tick => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        let best = self.best.as_ref().map(|value| value.text.clone());
+        best.filter(|text| !text.is_blank())
+    }
+
+    fn report(&self) -> Option<Text> {
+        let report = Report {
+            subcalls: self.questions.subcalls,
+            memoised: self.questions.memoised,
+            children: self.questions.spawned,
+            is_json: self
+                .best
+                .as_ref()
+                .is_some_and(|value| value.form == Form::Json),
+            ..self.report.clone()
+        };
+        serde_json::to_string(&report).ok().map(Text::new)
+    }
+}

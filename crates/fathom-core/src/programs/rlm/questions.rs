@@ -1,0 +1,407 @@
+//! The questions of a running cell: which calls and children answer them, and what was answered before.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::BuildHasherDefault;
+
+use rustc_hash::FxHasher;
+
+use super::params::{Given, Params, Place};
+use crate::amounts::Amounts;
+use crate::cell::{
+    CellAnswer, CellBudget, CellCall, CellFault, CellOutcome, CellQuestion, CellReply, CellTask,
+    ContextSource, FaultKind, Form,
+};
+use crate::contract::{Contract, Role};
+use crate::failure::{FailureKind, ModelFailure};
+use crate::id::{AskId, Digest};
+use crate::model::{Delivery, Ending, Message, ModelRole, Recall, Reply, Speaker};
+use crate::outcome::{EpisodeResult, Status};
+use crate::packet::Packet;
+use crate::program::{Ask, ModelAsk, OnOutage, View};
+use crate::recursion::{Class, SpawnRequest, Trigger};
+use crate::stop::{Refusal, StopReason};
+use crate::text::Text;
+
+/// Most leaf calls whose replies are remembered, so that a run that asks for ever does not grow for ever.
+const REMEMBERED_MAX: usize = 100_000;
+
+/// A prompt to the sub-model; the same one is asked once in a run.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Leaf {
+    prompt: String,
+    pattern: Option<String>,
+    tokens_max: u32,
+}
+
+enum Known {
+    /// It is being asked, for these places.
+    Asked(Vec<Slot>),
+    Said(Text),
+}
+
+/// A place in an answer: the question and the entry.
+type Slot = (u32, usize);
+
+struct Open {
+    outcomes: Vec<Option<CellOutcome>>,
+    missing: usize,
+}
+
+/// What is known of a cell's questions.
+#[derive(Default)]
+pub(super) struct Questions {
+    /// The ask that runs the cell.
+    cell: AskId,
+    open: BTreeMap<u32, Open>,
+    leaves: HashMap<Leaf, Known, BuildHasherDefault<FxHasher>>,
+    calls: BTreeMap<AskId, Leaf>,
+    children: BTreeMap<AskId, Slot>,
+    /// Leaf calls that were asked for.
+    pub(super) subcalls: u64,
+    /// Leaf calls that were answered with what was said before in this run.
+    pub(super) memoised: u64,
+    /// Child episodes that were asked for.
+    pub(super) spawned: u64,
+}
+
+impl Questions {
+    /// A new cell runs: nobody waits for what the one before asked.
+    pub(super) fn begin(&mut self, cell: AskId) {
+        self.cell = cell;
+        self.open.clear();
+        self.children.clear();
+    }
+
+    /// Whether this ask is one of a cell's.
+    pub(super) fn holds(&self, ask: AskId) -> bool {
+        self.calls.contains_key(&ask) || self.children.contains_key(&ask)
+    }
+
+    /// Takes in a question.
+    pub(super) fn ask(
+        &mut self,
+        question: &CellQuestion,
+        params: &Params,
+        view: &View<'_>,
+    ) -> Vec<Ask> {
+        let id = question.id;
+        let count = match &question.call {
+            CellCall::Budget => {
+                let reply = CellReply::Budget(CellBudget {
+                    left: view.left,
+                    time_left: view.time_left,
+                });
+                return vec![self.say(id, reply)];
+            }
+            CellCall::Query { prompts, .. } => prompts.len(),
+            CellCall::Recurse { tasks } => tasks.len(),
+        };
+        let open = Open {
+            outcomes: vec![None; count],
+            missing: count,
+        };
+        self.open.insert(id, open);
+        let mut asks = Vec::new();
+        match &question.call {
+            CellCall::Query {
+                prompts,
+                pattern,
+                tokens_max,
+            } => {
+                let cap = params.leaf_tokens_max;
+                let tokens_max = tokens_max.map_or(cap, |most| most.clamp(1, cap));
+                for (entry, prompt) in prompts.iter().enumerate() {
+                    let leaf = Leaf {
+                        prompt: prompt.as_str().to_owned(),
+                        pattern: pattern.as_ref().map(|text| text.as_str().to_owned()),
+                        tokens_max,
+                    };
+                    self.ask_leaf(leaf, prompt, (id, entry), params, view, &mut asks);
+                }
+            }
+            CellCall::Recurse { tasks } => {
+                for (entry, task) in tasks.iter().enumerate() {
+                    let ask = numbered(view, &asks);
+                    self.children.insert(ask, (id, entry));
+                    self.spawned += 1;
+                    asks.push(self.spawn(task, (id, entry), params, view));
+                }
+            }
+            CellCall::Budget => {}
+        }
+        asks.extend(self.answered(id));
+        asks
+    }
+
+    fn ask_leaf(
+        &mut self,
+        leaf: Leaf,
+        prompt: &Text,
+        place: Slot,
+        params: &Params,
+        view: &View<'_>,
+        asks: &mut Vec<Ask>,
+    ) {
+        if prompt.is_blank() {
+            let fault = fault(FaultKind::Refused, "the prompt is empty");
+            self.settle(place, CellOutcome::Fault(fault));
+            return;
+        }
+        match self.leaves.get_mut(&leaf) {
+            Some(Known::Said(text)) => {
+                let said = CellOutcome::Said(text.clone());
+                self.memoised += 1;
+                self.settle(place, said);
+            }
+            Some(Known::Asked(places)) => {
+                self.memoised += 1;
+                places.push(place);
+            }
+            None => {
+                self.subcalls += 1;
+                asks.push(model_call(&leaf, prompt, params));
+                let ask = numbered(view, &asks[..asks.len() - 1]);
+                self.calls.insert(ask, leaf.clone());
+                if self.leaves.len() == REMEMBERED_MAX {
+                    self.leaves
+                        .retain(|_, known| matches!(known, Known::Asked(_)));
+                }
+                self.leaves.insert(leaf, Known::Asked(vec![place]));
+            }
+        }
+    }
+
+    fn spawn(&self, task: &CellTask, place: Slot, params: &Params, view: &View<'_>) -> Ask {
+        let (given, source) = match &task.context {
+            None => (inherited(&params.given), params.source),
+            Some(value) => {
+                let source = ContextSource::Passed {
+                    cell: self.cell,
+                    question: place.0,
+                    task: u32::try_from(place.1).unwrap_or(u32::MAX),
+                };
+                let text = value.text.as_str();
+                (vec![passed(text, value.form)], source)
+            }
+        };
+        let child = Params {
+            given,
+            source,
+            schema: None,
+            skipped: Vec::new(),
+            ..params.clone()
+        };
+        Ask::Spawn(Box::new(SpawnRequest {
+            child_type: super::NAME.to_owned(),
+            class: Class::Work,
+            trigger: Trigger::OversizedInput,
+            why: "a part of the material needs a look of its own".into(),
+            fetch: "an answer to the goal from this part".into(),
+            return_format: "text".into(),
+            goal: task.goal.clone(),
+            role: Role::Creator,
+            program: child.spec(),
+            contract: Contract {
+                recursion: view.contract.recursion.clone(),
+                ..Contract::default()
+            },
+            at_least: Amounts {
+                tokens: 64,
+                calls: 1,
+                ..Amounts::ZERO
+            },
+            at_most: Amounts::MAX,
+            time_max: None,
+        }))
+    }
+
+    /// A leaf call was answered.
+    pub(super) fn on_reply(&mut self, ask: AskId, reply: &Reply) -> Vec<Ask> {
+        let outcome = match reply.ending {
+            Ending::Complete => CellOutcome::Said(reply.text.clone()),
+            Ending::Truncated => CellOutcome::Fault(CellFault {
+                kind: FaultKind::Truncated,
+                message: Text::from("the reply ran into its output cap"),
+                partial: Some(reply.text.clone()),
+            }),
+        };
+        self.on_leaf(ask, &outcome)
+    }
+
+    /// A leaf call failed for good.
+    pub(super) fn on_failed(&mut self, ask: AskId, failure: &ModelFailure) -> Vec<Ask> {
+        let kind = match failure.kind {
+            FailureKind::RateLimited => FaultKind::RateLimited,
+            FailureKind::Timeout => FaultKind::TimedOut,
+            FailureKind::Refused => FaultKind::Refused,
+            FailureKind::Empty => FaultKind::Empty,
+            FailureKind::Truncated => FaultKind::Truncated,
+            FailureKind::TooLarge => FaultKind::TooLarge,
+            FailureKind::Connection
+            | FailureKind::Server
+            | FailureKind::CircuitOpen
+            | FailureKind::Auth
+            | FailureKind::Rejected
+            | FailureKind::Malformed
+            | FailureKind::Cancelled => FaultKind::Unavailable,
+        };
+        let fault = CellFault {
+            partial: (!failure.partial.is_blank()).then(|| failure.partial.clone()),
+            ..fault(kind, &failure.to_string())
+        };
+        self.on_leaf(ask, &CellOutcome::Fault(fault))
+    }
+
+    /// A leaf call or a child was refused.
+    pub(super) fn on_refused(&mut self, ask: AskId, reason: &Refusal) -> Vec<Ask> {
+        let (kind, message) = match reason {
+            Refusal::Budget { .. } | Refusal::Closing { .. } => {
+                (FaultKind::BudgetExceeded, reason.to_string())
+            }
+            Refusal::TokenBudget { tokens, limit, .. } => (
+                FaultKind::TooLarge,
+                format!("the prompt has {tokens} tokens, and the model takes {limit}"),
+            ),
+            Refusal::Depth { max_depth } => (
+                FaultKind::Refused,
+                format!("no deeper than {max_depth}: use llm_query"),
+            ),
+            other => (FaultKind::Refused, other.to_string()),
+        };
+        let outcome = CellOutcome::Fault(fault(kind, &message));
+        match self.children.remove(&ask) {
+            Some(place) => Vec::from_iter(self.settle_and_answer(place, outcome)),
+            None => self.on_leaf(ask, &outcome),
+        }
+    }
+
+    /// A child ended.
+    pub(super) fn on_child(&mut self, ask: AskId, result: &EpisodeResult) -> Vec<Ask> {
+        let Some(place) = self.children.remove(&ask) else {
+            return Vec::new();
+        };
+        let answer = result.answer.clone().filter(|answer| !answer.is_blank());
+        let outcome = match (result.status, answer) {
+            (Status::Ok, Some(answer)) => CellOutcome::Said(answer),
+            (Status::Ok, None) => CellOutcome::Fault(fault(FaultKind::Empty, "it said nothing")),
+            (_, partial) => {
+                let kind = match result.stop_reason {
+                    StopReason::BudgetExhausted { .. } => FaultKind::BudgetExceeded,
+                    _ => FaultKind::Unavailable,
+                };
+                CellOutcome::Fault(CellFault {
+                    partial,
+                    ..fault(kind, &result.stop_reason.to_string())
+                })
+            }
+        };
+        Vec::from_iter(self.settle_and_answer(place, outcome))
+    }
+
+    fn on_leaf(&mut self, ask: AskId, outcome: &CellOutcome) -> Vec<Ask> {
+        let Some(leaf) = self.calls.remove(&ask) else {
+            return Vec::new();
+        };
+        let known = match outcome {
+            CellOutcome::Said(text) => self.leaves.insert(leaf, Known::Said(text.clone())),
+            // What failed may be asked again.
+            CellOutcome::Fault(_) => self.leaves.remove(&leaf),
+        };
+        let Some(Known::Asked(places)) = known else {
+            return Vec::new();
+        };
+        places
+            .into_iter()
+            .filter_map(|place| self.settle_and_answer(place, outcome.clone()))
+            .collect()
+    }
+
+    fn settle_and_answer(&mut self, place: Slot, outcome: CellOutcome) -> Option<Ask> {
+        self.settle(place, outcome);
+        self.answered(place.0)
+    }
+
+    fn settle(&mut self, (question, entry): Slot, outcome: CellOutcome) {
+        if let Some(open) = self.open.get_mut(&question)
+            && let Some(slot @ None) = open.outcomes.get_mut(entry)
+        {
+            *slot = Some(outcome);
+            open.missing -= 1;
+        }
+    }
+
+    /// The answer to a question of which nothing is missing any more.
+    fn answered(&mut self, question: u32) -> Option<Ask> {
+        if self.open.get(&question)?.missing > 0 {
+            return None;
+        }
+        let open = self.open.remove(&question)?;
+        let each = open.outcomes.into_iter().flatten().collect();
+        Some(self.say(question, CellReply::Each(each)))
+    }
+
+    fn say(&self, id: u32, reply: CellReply) -> Ask {
+        Ask::Answer {
+            cell: self.cell,
+            answer: Box::new(CellAnswer { id, reply }),
+        }
+    }
+}
+
+/// The number that the next of these asks will get.
+fn numbered(view: &View<'_>, asks: &[Ask]) -> AskId {
+    AskId(view.next_ask.0 + u32::try_from(asks.len()).unwrap_or(u32::MAX))
+}
+
+fn model_call(leaf: &Leaf, prompt: &Text, params: &Params) -> Ask {
+    let packet = Packet::plain(vec![Message::new(Speaker::User, prompt.clone())]);
+    Ask::Model(Box::new(ModelAsk {
+        output_tokens_max: leaf.tokens_max,
+        output_tokens_min: leaf.tokens_max.min(16),
+        temperature_milli: params.temperature_milli,
+        pattern: leaf.pattern.as_deref().map(Text::from),
+        recall: params.reuse.then(|| Recall {
+            scope: "rlm leaf".to_owned(),
+            question: prompt.clone(),
+            similarity_min_milli: None,
+        }),
+        delivery: Delivery::Whole,
+        timeout: params.timeout,
+        on_outage: OnOutage::Tell,
+        ..ModelAsk::new(ModelRole::Sub, packet)
+    }))
+}
+
+fn fault(kind: FaultKind, message: &str) -> CellFault {
+    CellFault {
+        kind,
+        message: Text::from(message),
+        partial: None,
+    }
+}
+
+/// What a child that shares its parent's material is told of it; the parent's record holds what it says.
+fn inherited(given: &[Given]) -> Vec<Given> {
+    let without_text = |given: &Given| Given {
+        place: match &given.place {
+            Place::Here { .. } | Place::Passed => Place::Passed,
+            Place::File { path } => Place::File { path: path.clone() },
+        },
+        ..given.clone()
+    };
+    given.iter().map(without_text).collect()
+}
+
+/// What a child is told of a part that a cell handed over.
+fn passed(text: &str, form: Form) -> Given {
+    Given {
+        name: "part".to_owned(),
+        form,
+        bytes: text.len() as u64,
+        chars: text.chars().count() as u64,
+        lines: text.lines().count() as u64,
+        preview: text.chars().take(super::PREVIEW_CHARS).collect(),
+        digest: Digest::default(),
+        place: Place::Passed,
+    }
+}

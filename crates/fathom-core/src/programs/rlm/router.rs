@@ -1,0 +1,239 @@
+//! Chooses a recipe by rules, where the words of the question and the fields of the material leave no doubt.
+
+use super::facts::{Facts, Field};
+use super::params::Given;
+use super::recipe::Recipe;
+
+/// Words that ask for a meaning rather than for a value that is written down.
+const MEANING: [&str; 10] = [
+    "about",
+    "mention",
+    "complain",
+    "complaint",
+    "feel",
+    "sound",
+    "express",
+    "angry",
+    "unhappy",
+    "happy",
+];
+
+/// Values that are words of any question.
+const COMMON: [&str; 22] = [
+    "the", "and", "for", "not", "are", "how", "many", "per", "each", "with", "from", "was", "has",
+    "this", "that", "all", "any", "new", "done", "lines", "line", "number",
+];
+
+/// The recipe that the question asks for, if that is plain.
+pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Recipe> {
+    let question = Question::new(question);
+    if question.begins(&["summar", "overview", "bullet", "gist", "tldr"])
+        || question.says("main points")
+        || question.says("key points")
+    {
+        let bullets = question.number().filter(|n| (1..=12).contains(n));
+        let bullets = bullets.unwrap_or(5);
+        return Some(Recipe::MapReduceSummary { bullets });
+    }
+    if let [a, b] = given
+        && question.begins(&["compar", "differ", "chang", "versus"])
+    {
+        let (a, b) = (a.name.clone(), b.name.clone());
+        return Some(Recipe::Compare { a, b });
+    }
+    if question.counts() {
+        return count(&question, facts);
+    }
+    let measured = |field: &Field| field.is_number && question.names(field);
+    if let Some(op) = question.operation()
+        && facts.fields.iter().any(measured)
+    {
+        return aggregate(op, &question, facts);
+    }
+    match question.words.first().map(String::as_str) {
+        Some("why" | "how" | "explain" | "describe") => Some(Recipe::FilterThenRead {
+            keywords: Vec::new(),
+        }),
+        Some("what" | "which" | "who" | "whose" | "when" | "where" | "find") => {
+            Some(Recipe::Find {
+                keywords: Vec::new(),
+            })
+        }
+        _ => None,
+    }
+}
+
+fn count(question: &Question, facts: &Facts) -> Option<Recipe> {
+    if question.begins(&MEANING) {
+        return None;
+    }
+    let named: Vec<&Field> = facts
+        .fields
+        .iter()
+        .filter(|field| question.names(field))
+        .collect();
+    let mut values = facts.fields.iter().flat_map(|field| {
+        let said = field
+            .values
+            .iter()
+            .filter(|value| question.says_value(value));
+        said.map(move |value| (field, value))
+    });
+    match (values.next(), values.next(), named.as_slice()) {
+        (Some((field, value)), None, []) => Some((field, value.clone())),
+        (Some((field, value)), None, [named]) if named.name == field.name => {
+            Some((field, value.clone()))
+        }
+        (None, None, [field]) if !field.is_number || !field.values.is_empty() => {
+            Some((*field, String::new()))
+        }
+        // Several conditions, or none that is written down.
+        _ => None,
+    }
+    .map(|(field, value)| Recipe::CountByField {
+        field: field.name.clone(),
+        value,
+    })
+}
+
+fn aggregate(op: &str, question: &Question, facts: &Facts) -> Option<Recipe> {
+    let (numbers, groups): (Vec<&Field>, Vec<&Field>) = facts
+        .fields
+        .iter()
+        .filter(|field| question.names(field))
+        .partition(|field| field.is_number);
+    let says_value = facts.fields.iter().any(|field| {
+        field
+            .values
+            .iter()
+            .any(|value| !field.is_number && question.says_value(value))
+    });
+    let by = match groups.as_slice() {
+        [] => String::new(),
+        [field] => field.name.clone(),
+        _ => return None,
+    };
+    match numbers.as_slice() {
+        [field] if !says_value => Some(Recipe::Aggregate {
+            field: field.name.clone(),
+            op: op.to_owned(),
+            by,
+        }),
+        _ => None,
+    }
+}
+
+/// The words of a question.
+struct Question {
+    /// As they are written.
+    exact: Vec<String>,
+    /// In small letters.
+    words: Vec<String>,
+}
+
+impl Question {
+    fn new(question: &str) -> Self {
+        let exact = words(question);
+        let words = exact.iter().map(|word| word.to_lowercase()).collect();
+        Self { exact, words }
+    }
+
+    fn begins(&self, stems: &[&str]) -> bool {
+        self.words
+            .iter()
+            .any(|word| stems.iter().any(|stem| word.starts_with(stem)))
+    }
+
+    fn says(&self, phrase: &str) -> bool {
+        let wanted = words(&phrase.to_lowercase());
+        !wanted.is_empty()
+            && self.words.windows(wanted.len()).any(|said| {
+                said.iter()
+                    .zip(&wanted)
+                    .all(|(said, wanted)| singular(said) == singular(wanted))
+            })
+    }
+
+    fn names(&self, field: &Field) -> bool {
+        self.says(&field.name)
+    }
+
+    /// Whether a value is said; one with capitals as it is written.
+    fn says_value(&self, value: &str) -> bool {
+        let is_plain = value.chars().all(|c| !c.is_uppercase());
+        let wanted = words(value);
+        if value.chars().count() < 3 || COMMON.contains(&value) || wanted.is_empty() {
+            return false;
+        }
+        if is_plain {
+            return self.says(value);
+        }
+        self.exact
+            .windows(wanted.len())
+            .any(|said| said == wanted.as_slice())
+            || self.says(value) && value.chars().any(char::is_lowercase)
+    }
+
+    fn counts(&self) -> bool {
+        [
+            "how many",
+            "number of",
+            "how often",
+            "most common",
+            "most frequent",
+            "group by",
+            "break down",
+            "for each",
+            "in each",
+        ]
+        .iter()
+        .any(|phrase| self.says(phrase))
+            || self.begins(&["count", "breakdown", "distribution"])
+    }
+
+    fn operation(&self) -> Option<&'static str> {
+        let operations = [
+            ("mean", ["average", "mean", "averages"]),
+            ("sum", ["sum", "total", "altogether"]),
+            ("median", ["median", "medians", "median"]),
+            ("max", ["highest", "largest", "maximum"]),
+            ("max", ["longest", "max", "greatest"]),
+            ("min", ["lowest", "smallest", "minimum"]),
+            ("min", ["shortest", "min", "least"]),
+        ];
+        let said = |names: &[&str]| self.words.iter().any(|word| names.contains(&word.as_str()));
+        operations
+            .iter()
+            .find(|(_, names)| said(names))
+            .map(|(op, _)| *op)
+    }
+
+    fn number(&self) -> Option<u8> {
+        const NUMBERS: [&str; 12] = [
+            "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+            "eleven", "twelve",
+        ];
+        self.words.iter().find_map(|word| {
+            let spelt = NUMBERS.iter().zip(1..).find(|(number, _)| *number == word);
+            spelt.map(|(_, n)| n).or_else(|| word.parse().ok())
+        })
+    }
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn singular(word: &str) -> &str {
+    if let Some(stem) = word.strip_suffix("ies").or_else(|| word.strip_suffix('y')) {
+        return stem;
+    }
+    word.strip_suffix('s').unwrap_or(word)
+}
+
+#[cfg(test)]
+#[path = "router_tests.rs"]
+mod tests;

@@ -1,0 +1,133 @@
+use super::route;
+use crate::cell::Form;
+use crate::id::Digest;
+use crate::programs::rlm::facts::{Facts, Field};
+use crate::programs::rlm::params::{Given, Place};
+use crate::programs::rlm::recipe::Recipe;
+
+fn given(name: &str) -> Given {
+    Given {
+        name: name.to_owned(),
+        form: Form::Text,
+        bytes: 0,
+        chars: 0,
+        lines: 0,
+        preview: String::new(),
+        digest: Digest::default(),
+        place: Place::Passed,
+    }
+}
+
+fn field(name: &str, is_number: bool, values: &[&str]) -> Field {
+    Field {
+        name: name.to_owned(),
+        is_number,
+        values: values.iter().map(|&value| value.to_owned()).collect(),
+    }
+}
+
+fn tickets() -> Facts {
+    Facts {
+        fields: vec![
+            field("id", true, &[]),
+            field("category", false, &["billing", "delivery", "login"]),
+            field("priority", false, &["low", "normal", "high"]),
+            field("minutes", true, &["54", "12"]),
+            field("column 3", false, &["INFO", "ERROR", "for"]),
+        ],
+    }
+}
+
+fn count(field: &str, value: &str) -> Recipe {
+    let (field, value) = (field.to_owned(), value.to_owned());
+    Recipe::CountByField { field, value }
+}
+
+fn aggregate(op: &str, by: &str) -> Recipe {
+    Recipe::Aggregate {
+        field: "minutes".to_owned(),
+        op: op.to_owned(),
+        by: by.to_owned(),
+    }
+}
+
+fn summary(bullets: u8) -> Recipe {
+    Recipe::MapReduceSummary { bullets }
+}
+
+#[test]
+fn plain_questions_are_decided_and_others_are_not() {
+    let find = || Some(Recipe::Find { keywords: vec![] });
+    let read = || Some(Recipe::FilterThenRead { keywords: vec![] });
+    let cases = [
+        (
+            "How many tickets are there in each category?",
+            Some(count("category", "")),
+        ),
+        (
+            "How many tickets are there per category?",
+            Some(count("category", "")),
+        ),
+        ("Count the tickets by priority", Some(count("priority", ""))),
+        (
+            "Which categories are most common?",
+            Some(count("category", "")),
+        ),
+        (
+            "How many billing tickets are there?",
+            Some(count("category", "billing")),
+        ),
+        (
+            "How many tickets have the category login?",
+            Some(count("category", "login")),
+        ),
+        (
+            "How many ERROR lines are there?",
+            Some(count("column 3", "ERROR")),
+        ),
+        (
+            "What is the average of minutes?",
+            Some(aggregate("mean", "")),
+        ),
+        (
+            "total minutes by category",
+            Some(aggregate("sum", "category")),
+        ),
+        ("What is the highest minutes?", Some(aggregate("max", ""))),
+        ("Summarise it in three bullets", Some(summary(3))),
+        ("Give me an overview", Some(summary(5))),
+        ("What is the password of rack 12?", find()),
+        ("What is the highest pressure of the valve?", find()),
+        ("Who took parcel 4?", find()),
+        ("Why did the build fail?", read()),
+        // Meanings, several conditions, nothing that is written down.
+        ("How many tickets are complaints?", None),
+        ("How many tickets mention a late delivery?", None),
+        ("How many high priority billing tickets are there?", None),
+        ("How many customers are angry?", None),
+        ("How many lines are there for web?", None),
+        ("What is the average of minutes for billing?", None),
+        ("Is the contract valid?", None),
+        ("", None),
+    ];
+    for (question, expected) in cases {
+        assert_eq!(
+            route(question, &[given("t")], &tickets()),
+            expected,
+            "{question}"
+        );
+    }
+}
+
+#[test]
+fn two_pieces_are_compared() {
+    let two = [given("a.txt"), given("b.txt")];
+    let question = "How did the time for payment change?";
+    let compare = Recipe::Compare {
+        a: "a.txt".to_owned(),
+        b: "b.txt".to_owned(),
+    };
+    assert_eq!(route(question, &two, &Facts::default()), Some(compare));
+    let read = Recipe::FilterThenRead { keywords: vec![] };
+    assert_eq!(route(question, &two[..1], &Facts::default()), Some(read));
+}

@@ -1,0 +1,633 @@
+//! `rlm`: code in turns, questions of cells, and what becomes of limits and failures.
+
+use fathom_core::amounts::{Amounts, Dimension};
+use fathom_core::cell::{
+    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellOutcome, CellQuestion, CellReply,
+    CellTask, ContextSource, FaultKind, Form, Output, Value,
+};
+use fathom_core::command::Command;
+use fathom_core::event::{EventKind, Started};
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::id::{AskId, Digest, EpisodeId};
+use fathom_core::model::ModelRole;
+use fathom_core::outcome::{EpisodeResult, Status};
+use fathom_core::programs::BuiltIn;
+use fathom_core::programs::rlm::{self, Given, Params, Place, Report};
+use fathom_core::step::Step;
+use fathom_core::stop::StopReason;
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars};
+
+use crate::desk::{Desk, at};
+use crate::fixture::{AMPLE, root};
+
+const RICH: Amounts = Amounts {
+    tokens: 100_000_000,
+    calls: 100_000,
+    tools: 0,
+    money: Nanodollars(u64::MAX / 4),
+    episodes: 4000,
+};
+
+fn given() -> Given {
+    Given {
+        name: "log.txt".into(),
+        form: Form::Text,
+        bytes: 50_000_000,
+        chars: 50_000_000,
+        lines: 700_000,
+        preview: "2026-01-01 boot".into(),
+        digest: Digest::default(),
+        place: Place::File {
+            path: "/data/log.txt".into(),
+        },
+    }
+}
+
+fn params() -> Params {
+    Params {
+        given: vec![given()],
+        ..Params::default()
+    }
+}
+
+fn started(params: &Params, amounts: Amounts) -> Started {
+    let mut started = root(amounts);
+    started.goal = "Which host failed first?".into();
+    started.program = params.spec();
+    let policy = &mut started.contract.recursion;
+    policy.allowed_child_types = vec![rlm::NAME.into()];
+    policy.max_children = 2000;
+    policy.max_total_episodes = 4000;
+    started
+}
+
+fn open(params: &Params) -> Desk {
+    Desk::open(BuiltIn, started(params, RICH))
+}
+
+/// The cell that is to be run next.
+#[track_caller]
+fn cell(desk: &mut Desk) -> (EpisodeId, AskId, String, ContextSource) {
+    let place = desk.steps.iter().position(|step| {
+        matches!(
+            step,
+            Step::Host {
+                command: Command::RunCell { .. },
+                ..
+            }
+        )
+    });
+    match place.map(|place| desk.steps.remove(place)) {
+        Some(Step::Host {
+            episode,
+            ask,
+            command: Command::RunCell { code, context, .. },
+        }) => (episode, ask, code.as_str().to_owned(), context),
+        _ => panic!("no cell is run; there is {:?}", desk.steps),
+    }
+}
+
+/// What the cell was answered next.
+#[track_caller]
+fn answer(desk: &mut Desk) -> CellAnswer {
+    let place = desk.steps.iter().position(|step| {
+        matches!(
+            step,
+            Step::Host {
+                command: Command::AnswerCell { .. },
+                ..
+            }
+        )
+    });
+    match place.map(|place| desk.steps.remove(place)) {
+        Some(Step::Host {
+            command: Command::AnswerCell { answer, .. },
+            ..
+        }) => *answer,
+        _ => panic!("no answer; there is {:?}", desk.steps),
+    }
+}
+
+#[track_caller]
+fn outcomes(desk: &mut Desk) -> Vec<CellOutcome> {
+    match answer(desk).reply {
+        CellReply::Each(outcomes) => outcomes,
+        CellReply::Budget(_) => panic!("that is a budget"),
+    }
+}
+
+fn said(text: &str) -> CellOutcome {
+    CellOutcome::Said(text.into())
+}
+
+fn kind(outcome: &CellOutcome) -> Option<FaultKind> {
+    match outcome {
+        CellOutcome::Said(_) => None,
+        CellOutcome::Fault(fault) => Some(fault.kind),
+    }
+}
+
+fn query(id: u32, prompts: &[&str]) -> CellQuestion {
+    CellQuestion {
+        id,
+        call: CellCall::Query {
+            prompts: prompts.iter().map(|text| Text::from(*text)).collect(),
+            pattern: None,
+            tokens_max: None,
+        },
+    }
+}
+
+fn ask(desk: &mut Desk, (episode, cell): (&EpisodeId, AskId), question: CellQuestion) {
+    let question = Box::new(question);
+    desk.deliver(
+        episode,
+        EventKind::CellYielded {
+            ask: cell,
+            question,
+        },
+    );
+}
+
+fn printed(text: &str) -> CellEnd {
+    CellEnd {
+        output: Output {
+            head: text.into(),
+            tail: None,
+            bytes: text.len() as u64,
+        },
+        ..CellEnd::default()
+    }
+}
+
+fn submitted(text: &str) -> CellEnd {
+    CellEnd {
+        submitted: Some(Value {
+            form: Form::Text,
+            text: text.into(),
+        }),
+        ..CellEnd::default()
+    }
+}
+
+fn end(desk: &mut Desk, episode: &EpisodeId, ask: AskId, end: CellEnd) {
+    let end = Box::new(end);
+    desk.deliver(episode, EventKind::CellFinished { ask, end });
+}
+
+/// Lets the model write `code`, and gives the cell that runs it.
+#[track_caller]
+fn write(desk: &mut Desk, code: &str) -> (EpisodeId, AskId) {
+    desk.reply_next(&format!("Next:\n```repl\n{code}\n```"));
+    let (episode, ask, run, _) = cell(desk);
+    assert_eq!(run, code);
+    (episode, ask)
+}
+
+fn report(result: &EpisodeResult) -> Report {
+    let text = result.report.as_ref().map_or("", Text::as_str);
+    serde_json::from_str(text).expect("the report is JSON")
+}
+
+fn text(result: &EpisodeResult) -> &str {
+    result.answer.as_ref().map_or("", Text::as_str)
+}
+
+#[test]
+fn r01_the_model_sees_size_and_preview_writes_code_and_submits() {
+    let mut desk = open(&params());
+    let sent = desk.sent();
+    let system = sent.request.messages[0].text.as_str().to_owned();
+    for part in [
+        "50000000 characters",
+        "700000 lines",
+        "2026-01-01 boot",
+        "Which host failed first?",
+    ] {
+        assert!(system.contains(part), "{part} in {system}");
+    }
+    desk.reply(&sent, "```repl\nprint(len(context))\n```");
+    let (root, ask, code, context) = cell(&mut desk);
+    assert_eq!(
+        (code.as_str(), context),
+        ("print(len(context))", ContextSource::Given)
+    );
+    end(&mut desk, &root, ask, printed("50000000\n"));
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    assert!(last.text.as_str().starts_with("50000000\n["), "{last:?}");
+    desk.reply(&sent, "```repl\nSUBMIT('web-3')\n```");
+    let (root, ask, ..) = cell(&mut desk);
+    end(&mut desk, &root, ask, submitted("web-3"));
+    let result = desk.result();
+    assert_eq!((result.status, text(result)), (Status::Ok, "web-3"));
+    assert_eq!(report(result).iterations, 2);
+    assert_eq!(report(result).cells.len(), 2);
+}
+
+#[test]
+fn r01_output_is_bounded_and_says_how_much_there_was() {
+    let mut desk = open(&params());
+    let (root, ask) = write(&mut desk, "print(context)");
+    let output = Output {
+        head: "a".repeat(10).into(),
+        tail: Some("z".repeat(10).into()),
+        bytes: 5_000,
+    };
+    end(
+        &mut desk,
+        &root,
+        ask,
+        CellEnd {
+            output,
+            ..CellEnd::default()
+        },
+    );
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    assert!(
+        last.text.as_str().contains("4980 of 5000 bytes left out"),
+        "{last:?}"
+    );
+}
+
+#[test]
+fn r02_a_batch_is_asked_at_once_of_the_sub_model_and_answered_in_order() {
+    let mut desk = open(&params());
+    let (root, cell) = write(&mut desk, "r = llm_query_batched(ps)");
+    ask(
+        &mut desk,
+        (&root, cell),
+        query(0, &["first", "second", "third"]),
+    );
+    assert_eq!(desk.calls_out(), 3);
+    let calls = [desk.sent(), desk.sent(), desk.sent()];
+    assert!(calls.iter().all(|call| call.model == ModelRole::Sub));
+    for call in calls.iter().rev() {
+        let prompt = call.request.messages[0].text.as_str().to_owned();
+        desk.reply(call, &format!("{prompt}!"));
+    }
+    assert_eq!(
+        outcomes(&mut desk),
+        [said("first!"), said("second!"), said("third!")]
+    );
+    end(&mut desk, &root, cell, submitted("done"));
+    assert_eq!(report(desk.result()).subcalls, 3);
+}
+
+#[test]
+fn r02_children_get_what_the_cell_hands_over() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "rlm_query('what?', context=part)");
+    let tasks = vec![
+        CellTask {
+            goal: "what?".into(),
+            context: Some(Value {
+                form: Form::Text,
+                text: "a part\nof it".into(),
+            }),
+        },
+        CellTask {
+            goal: "who?".into(),
+            context: None,
+        },
+    ];
+    let question = CellQuestion {
+        id: 7,
+        call: CellCall::Recurse { tasks },
+    };
+    ask(&mut desk, (&root, running), question);
+    let first = desk.sent();
+    assert_eq!(first.episode, at(&[0]));
+    let system = first.request.messages[0].text.as_str().to_owned();
+    assert!(system.contains("12 characters, 2 lines"), "{system}");
+    desk.reply(&first, "```repl\nSUBMIT(context)\n```");
+    let (child, child_cell, _, context) = cell(&mut desk);
+    let expected = ContextSource::Passed {
+        cell: running,
+        question: 7,
+        task: 0,
+    };
+    assert_eq!(context, expected);
+    end(&mut desk, &child, child_cell, submitted("a part"));
+    assert!(desk.steps.contains(&Step::Over { episode: at(&[0]) }));
+    let second = desk.reply_next("```repl\nSUBMIT(1)\n```");
+    assert_eq!(second.episode, at(&[1]));
+    let (child, child_cell, _, context) = cell(&mut desk);
+    assert_eq!(context, ContextSource::Given);
+    end(&mut desk, &child, child_cell, submitted("someone"));
+    assert_eq!(outcomes(&mut desk), [said("a part"), said("someone")]);
+    end(&mut desk, &root, running, submitted("done"));
+    assert_eq!(report(desk.result()).children, 2);
+}
+
+/// Parts of one input may have the same answer: that is data, not a lack of progress.
+#[test]
+fn r02_many_children_with_the_same_answer_do_not_stop_the_run() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "rlm_query_batched(qs)");
+    let task = |n: u32| CellTask {
+        goal: format!("part {n}").into(),
+        context: None,
+    };
+    let question = CellQuestion {
+        id: 0,
+        call: CellCall::Recurse {
+            tasks: (0..50).map(task).collect(),
+        },
+    };
+    ask(&mut desk, (&root, running), question);
+    for _ in 0..50 {
+        desk.reply_next("```repl\nSUBMIT('no')\n```");
+        let (child, child_cell, ..) = cell(&mut desk);
+        end(&mut desk, &child, child_cell, submitted("no"));
+    }
+    assert_eq!(outcomes(&mut desk), vec![said("no"); 50]);
+}
+
+#[test]
+fn r04_failures_reach_the_cell_as_what_they_are() {
+    let mut desk = open(&params());
+    desk.window_tokens = Some(4_000);
+    let (root, running) = write(&mut desk, "llm_query_batched(ps)");
+    let long = "x".repeat(9_000);
+    let prompts = ["a", "b", "c", "d", "e", "f", "", long.as_str(), "g"];
+    ask(&mut desk, (&root, running), query(0, &prompts));
+    assert_eq!(desk.calls_out(), 7);
+    let failures = [
+        FailureKind::Refused,
+        FailureKind::Empty,
+        FailureKind::TooLarge,
+        FailureKind::Malformed,
+        FailureKind::Auth,
+    ];
+    for kind in failures {
+        let call = desk.sent();
+        desk.fail(&call, ModelFailure::sent(kind, "as it goes"));
+    }
+    let cut = desk.sent();
+    desk.cut_reply(&cut, "half of");
+    desk.reply_next("whole");
+    let outcomes = outcomes(&mut desk);
+    let kinds: Vec<_> = outcomes.iter().map(kind).collect();
+    assert_eq!(
+        kinds,
+        [
+            Some(FaultKind::Refused),
+            Some(FaultKind::Empty),
+            Some(FaultKind::TooLarge),
+            Some(FaultKind::Unavailable),
+            Some(FaultKind::Unavailable),
+            Some(FaultKind::Truncated),
+            Some(FaultKind::Refused),
+            Some(FaultKind::TooLarge),
+            None,
+        ]
+    );
+    let CellOutcome::Fault(cut) = &outcomes[5] else {
+        panic!("that was cut");
+    };
+    assert_eq!(cut.partial, Some("half of".into()));
+    let CellOutcome::Fault(large) = &outcomes[7] else {
+        panic!("that is too large");
+    };
+    let message = large.message.as_str();
+    assert!(
+        message.contains("9000") && message.contains("3984"),
+        "{message}"
+    );
+    // None of that stops the episode.
+    end(&mut desk, &root, running, submitted("done"));
+    assert_eq!(desk.result().status, Status::Ok);
+}
+
+#[test]
+fn r05_code_can_read_what_is_left() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "budget()");
+    let question = CellQuestion {
+        id: 3,
+        call: CellCall::Budget,
+    };
+    ask(&mut desk, (&root, running), question);
+    let CellAnswer {
+        id: 3,
+        reply: CellReply::Budget(budget),
+    } = answer(&mut desk)
+    else {
+        panic!("that is no budget");
+    };
+    assert_eq!(budget.left.calls, RICH.calls - 1);
+    assert!(budget.time_left > Millis(0));
+}
+
+/// The call cap over a batch of a thousand: nothing over, and what came back is kept.
+#[test]
+fn r04_a_thousand_calls_stay_within_the_budget() {
+    let amounts = Amounts { calls: 300, ..RICH };
+    let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+    let (root, running) = write(&mut desk, "llm_query_batched(ps)");
+    let prompts: Vec<String> = (0..1000).map(|n| format!("part {n}")).collect();
+    let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+    ask(&mut desk, (&root, running), query(0, &prompts));
+    let mut answered = 0;
+    while desk.calls_out() > 0 {
+        desk.reply_next("found");
+        answered += 1;
+    }
+    let outcomes = outcomes(&mut desk);
+    let good = outcomes.iter().filter(|one| **one == said("found")).count();
+    assert_eq!(good, answered);
+    assert!(
+        outcomes
+            .iter()
+            .all(|one| kind(one).is_none_or(|kind| kind == FaultKind::BudgetExceeded))
+    );
+    let draft = CellEnd {
+        draft: Some(Value {
+            form: Form::Text,
+            text: "what there is".into(),
+        }),
+        ..printed("the budget ended")
+    };
+    end(&mut desk, &root, running, draft);
+    if desk.calls_out() > 0 {
+        desk.reply_next("I am out of budget.");
+    }
+    let result = desk.result();
+    assert!(result.budget.spent.calls <= 300, "{:?}", result.budget);
+    assert_eq!(result.status, Status::NeedsReview);
+    assert!(!text(result).is_empty());
+    assert_eq!(
+        result.stop_reason,
+        StopReason::BudgetExhausted {
+            dimension: Dimension::Calls
+        }
+    );
+}
+
+#[test]
+fn r02_the_same_prompt_is_asked_once_in_a_run() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "llm_query_batched(['a', 'a', 'b'])");
+    ask(&mut desk, (&root, running), query(0, &["a", "a", "b"]));
+    assert_eq!(desk.calls_out(), 2);
+    desk.reply_next("1");
+    desk.reply_next("2");
+    assert_eq!(outcomes(&mut desk), [said("1"), said("1"), said("2")]);
+    ask(&mut desk, (&root, running), query(1, &["b"]));
+    assert_eq!(desk.calls_out(), 0);
+    assert_eq!(outcomes(&mut desk), [said("2")]);
+    end(&mut desk, &root, running, submitted("done"));
+    let report = report(desk.result());
+    assert_eq!((report.subcalls, report.memoised), (2, 2));
+}
+
+/// What failed is no answer to remember.
+#[test]
+fn r04_a_failed_prompt_can_be_asked_again() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "llm_query('a')");
+    ask(&mut desk, (&root, running), query(0, &["a"]));
+    let call = desk.sent();
+    desk.fail(&call, ModelFailure::sent(FailureKind::Empty, "nothing"));
+    assert_eq!(kind(&outcomes(&mut desk)[0]), Some(FaultKind::Empty));
+    ask(&mut desk, (&root, running), query(1, &["a"]));
+    desk.reply_next("now");
+    assert_eq!(outcomes(&mut desk), [said("now")]);
+}
+
+#[test]
+fn r01_prose_is_nudged_and_ends_in_the_end() {
+    let mut desk = open(&params());
+    desk.reply_next("I think I should look at it.");
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    assert!(last.text.as_str().contains("no code"), "{last:?}");
+    desk.reply(&sent, "Yes.");
+    desk.reply_next("Indeed.");
+    desk.reply_next("It was probably web-3.");
+    let result = desk.result();
+    assert_eq!(result.stop_reason, StopReason::NoNewInformation);
+    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(text(result), "It was probably web-3.");
+}
+
+#[test]
+fn r01_a_run_that_goes_in_circles_ends() {
+    let mut desk = open(&params());
+    for _ in 0..3 {
+        let (root, ask) = write(&mut desk, "print(1)");
+        end(&mut desk, &root, ask, printed("1"));
+    }
+    assert_eq!(desk.result().stop_reason, StopReason::NoNewInformation);
+}
+
+#[test]
+fn r03_a_cell_that_was_ended_is_told_and_the_run_goes_on() {
+    let mut desk = open(&params());
+    let (root, ask) = write(&mut desk, "while True: pass");
+    let ended = CellEnd {
+        error: Some(CellError {
+            kind: CellErrorKind::TimedOut,
+            message: "the cell worked for more than 30 s".into(),
+        }),
+        ..CellEnd::default()
+    };
+    end(&mut desk, &root, ask, ended);
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    for part in ["more than 30 s", "before this cell"] {
+        assert!(last.text.as_str().contains(part), "{last:?}");
+    }
+    desk.reply(&sent, "```repl\nSUBMIT(1)\n```");
+    let (root, ask, ..) = cell(&mut desk);
+    end(&mut desk, &root, ask, submitted("1"));
+    assert_eq!(desk.result().status, Status::Ok);
+}
+
+#[test]
+fn r01_an_answer_that_does_not_meet_the_schema_is_asked_for_again() {
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": {"host": {"type": "string"}},
+        "required": ["host"],
+    });
+    let params = Params {
+        schema: Some(schema),
+        ..params()
+    };
+    let mut desk = open(&params);
+    let (root, ask) = write(&mut desk, "SUBMIT('web-3')");
+    end(&mut desk, &root, ask, submitted("web-3"));
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    assert!(last.text.as_str().contains("schema"), "{last:?}");
+    desk.reply(&sent, "```repl\nSUBMIT({'host': 'web-3'})\n```");
+    let (root, ask, ..) = cell(&mut desk);
+    let json = CellEnd {
+        submitted: Some(Value {
+            form: Form::Json,
+            text: r#"{"host": "web-3"}"#.into(),
+        }),
+        ..CellEnd::default()
+    };
+    end(&mut desk, &root, ask, json);
+    assert_eq!(desk.result().status, Status::Ok);
+    assert!(report(desk.result()).is_json);
+}
+
+/// A dead owner's cell is run again; its calls that were answered stay answered.
+#[test]
+fn r07_a_restart_says_the_cell_and_the_open_calls_again() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "llm_query_batched(ps)");
+    ask(&mut desk, (&root, running), query(0, &["a", "b"]));
+    desk.reply_next("A");
+    desk.take_over();
+    let (_, again, code, _) = cell(&mut desk);
+    assert_eq!((again, code.as_str()), (running, "llm_query_batched(ps)"));
+    // The answer to `a` is in the journal; `b` goes out again.
+    assert_eq!(desk.calls_out(), 1);
+    let call = desk.sent();
+    assert_eq!(call.request.messages[0].text.as_str(), "b");
+    desk.reply(&call, "B");
+    assert_eq!(outcomes(&mut desk), [said("A"), said("B")]);
+}
+
+#[test]
+fn r02_depth_is_refused_as_an_exception() {
+    let mut started = started(&params(), RICH);
+    started.contract.recursion.max_depth = 0;
+    let mut desk = Desk::open(BuiltIn, started);
+    let (root, running) = write(&mut desk, "rlm_query('x')");
+    let question = CellQuestion {
+        id: 0,
+        call: CellCall::Recurse {
+            tasks: vec![CellTask {
+                goal: "x".into(),
+                context: None,
+            }],
+        },
+    };
+    ask(&mut desk, (&root, running), question);
+    assert_eq!(kind(&outcomes(&mut desk)[0]), Some(FaultKind::Refused));
+}
+
+#[test]
+fn r04_the_last_turn_is_said_to_be_the_last() {
+    let params = Params {
+        turns_max: 2,
+        ..params()
+    };
+    let mut desk = Desk::open(BuiltIn, started(&params, AMPLE));
+    let (root, ask) = write(&mut desk, "print(1)");
+    end(&mut desk, &root, ask, printed("1"));
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    assert!(last.text.as_str().contains("last turn"), "{last:?}");
+    desk.reply(&sent, "It was web-3.");
+    assert_eq!(text(desk.result()), "It was web-3.");
+    assert_eq!(desk.result().status, Status::NeedsReview);
+}

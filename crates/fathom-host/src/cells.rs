@@ -1,0 +1,376 @@
+//! The sandboxes of a run: one session for each episode that runs code, and what it needs to come back after a restart.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use fathom_core::cell::{
+    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellQuestion, ContextSource,
+};
+use fathom_core::command::Command;
+use fathom_core::event::{EventKind, Record};
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::text::Text;
+use fathom_sandbox::{
+    Asked, Cell, Content, Context, Heard, Material, PastCell, Sandbox, SandboxError, Session,
+};
+use tokio::sync::{Mutex, OnceCell, mpsc};
+
+use crate::driver::Input;
+
+/// Orders that may wait for a session. A cell has fewer questions open.
+const ORDERS_MAX: usize = 1 << 16;
+
+/// What a run was given, loaded once and only when code looks at it.
+pub(crate) struct GivenContext {
+    context: OnceCell<Context>,
+    material: Mutex<Vec<Material>>,
+}
+
+impl GivenContext {
+    /// Material that is loaded already.
+    pub(crate) fn loaded(context: Context) -> Self {
+        Self {
+            context: OnceCell::new_with(Some(context)),
+            material: Mutex::default(),
+        }
+    }
+
+    /// Material that is loaded when it is needed.
+    pub(crate) fn later(material: Vec<Material>) -> Self {
+        Self {
+            context: OnceCell::new(),
+            material: Mutex::new(material),
+        }
+    }
+
+    async fn get(&self, sandbox: &Sandbox) -> Result<Context, SandboxError> {
+        let load = async || {
+            let material = std::mem::take(&mut *self.material.lock().await);
+            sandbox.load(material).await
+        };
+        self.context.get_or_try_init(load).await.cloned()
+    }
+}
+
+/// What an episode's session had behind it when its owner went away.
+#[derive(Default)]
+struct Notebook {
+    past: Vec<PastCell>,
+    current: Option<(AskId, PastCell)>,
+}
+
+/// A part of a context that a cell handed to a child: the parent, its cell and the question.
+type Handed = BTreeMap<(EpisodeId, AskId, u32), Box<CellQuestion>>;
+
+/// What was written down of the cells of a run.
+#[derive(Default)]
+pub(crate) struct Notebooks {
+    of: BTreeMap<EpisodeId, Notebook>,
+    handed: Handed,
+}
+
+impl Notebooks {
+    /// Reads the records in their order.
+    pub(crate) fn read<'a>(records: impl IntoIterator<Item = (&'a EpisodeId, &'a Record)>) -> Self {
+        let mut notebooks = Self::default();
+        for (episode, record) in records {
+            notebooks.take_in(episode, record);
+        }
+        notebooks
+    }
+
+    fn take_in(&mut self, episode: &EpisodeId, record: &Record) {
+        match &record.event.kind {
+            EventKind::CellYielded { ask, question } => {
+                self.hand(episode, *ask, question);
+                if let Some((_, cell)) = self.current(episode, *ask) {
+                    cell.asked.push(Asked {
+                        question: (**question).clone(),
+                        reply: None,
+                    });
+                }
+            }
+            EventKind::CellFinished { ask, end } => {
+                self.handed
+                    .retain(|(of, cell, _), _| of != episode || cell != ask);
+                let notebook = self.of.entry(episode.clone()).or_default();
+                let ended = notebook.current.take_if(|(current, _)| current == ask);
+                let keeps = end.error.as_ref().is_none_or(|e| e.kind.keeps_session());
+                notebook
+                    .past
+                    .extend(ended.map(|(_, cell)| cell).filter(|_| keeps));
+            }
+            _ => {}
+        }
+        for command in &record.commands {
+            match command {
+                Command::RunCell { ask, code, .. } => {
+                    let notebook = self.of.entry(episode.clone()).or_default();
+                    if notebook
+                        .current
+                        .as_ref()
+                        .is_none_or(|(current, _)| current != ask)
+                    {
+                        let (code, asked) = (code.clone(), Vec::new());
+                        notebook.current = Some((*ask, PastCell { code, asked }));
+                    }
+                }
+                Command::AnswerCell { ask, answer } => {
+                    let cell = self.current(episode, *ask);
+                    let asked = cell.into_iter().flat_map(|(_, cell)| &mut cell.asked);
+                    for asked in asked.filter(|asked| asked.question.id == answer.id) {
+                        asked.reply = Some(answer.reply.clone());
+                    }
+                }
+                Command::Finish { .. } => {
+                    self.of.remove(episode);
+                    self.handed.retain(|(of, ..), _| of != episode);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn current(&mut self, episode: &EpisodeId, ask: AskId) -> Option<&mut (AskId, PastCell)> {
+        let current = self.of.get_mut(episode)?.current.as_mut();
+        current.filter(|(current, _)| *current == ask)
+    }
+
+    fn hand(&mut self, episode: &EpisodeId, ask: AskId, question: &CellQuestion) {
+        if let CellCall::Recurse { .. } = question.call {
+            let key = (episode.clone(), ask, question.id);
+            self.handed.insert(key, Box::new(question.clone()));
+        }
+    }
+}
+
+enum Order {
+    Run(AskId, Box<Cell>),
+    Answer(AskId, CellAnswer),
+}
+
+/// Where a session's context comes from.
+enum Source {
+    Given(Arc<GivenContext>),
+    Part(Material),
+    /// Nobody knows any more.
+    Lost,
+}
+
+/// The sandboxes of a run.
+pub(crate) struct Cells {
+    sandbox: Sandbox,
+    given: Arc<GivenContext>,
+    notebooks: Notebooks,
+    seats: BTreeMap<EpisodeId, mpsc::Sender<Order>>,
+}
+
+impl Cells {
+    pub(crate) fn new(sandbox: Sandbox, given: GivenContext, notebooks: Notebooks) -> Self {
+        Self {
+            sandbox,
+            given: Arc::new(given),
+            notebooks,
+            seats: BTreeMap::new(),
+        }
+    }
+
+    /// Notes what a question hands to children, before they start.
+    pub(crate) fn note(&mut self, episode: &EpisodeId, kind: &EventKind) {
+        match kind {
+            EventKind::CellYielded { ask, question } => {
+                self.notebooks.hand(episode, *ask, question);
+            }
+            EventKind::CellFinished { ask, .. } => self
+                .notebooks
+                .handed
+                .retain(|(of, cell, _), _| of != episode || cell != ask),
+            _ => {}
+        }
+    }
+
+    /// An episode that is over needs its session no more.
+    pub(crate) fn close(&mut self, episode: &EpisodeId) {
+        self.seats.remove(episode);
+    }
+
+    /// Runs a cell or answers one.
+    pub(crate) fn carry_out(
+        &mut self,
+        episode: &EpisodeId,
+        command: Command,
+        events: &mpsc::Sender<Input>,
+    ) {
+        let (order, context) = match command {
+            Command::RunCell {
+                ask,
+                code,
+                context,
+                limits,
+            } => {
+                let asked = self.notebooks.of.get_mut(episode);
+                let asked = asked.and_then(|notebook| notebook.current.take());
+                let asked = asked.filter(|(current, _)| *current == ask);
+                let cell = Cell {
+                    code,
+                    limits,
+                    asked: asked.map(|(_, cell)| cell.asked).unwrap_or_default(),
+                };
+                (Order::Run(ask, Box::new(cell)), context)
+            }
+            Command::AnswerCell { ask, answer } => {
+                (Order::Answer(ask, *answer), ContextSource::Given)
+            }
+            _ => return,
+        };
+        let seat = match self.seats.get(episode) {
+            Some(seat) => seat,
+            // An answer without a session is an answer to a cell that is begun anew: it will ask again.
+            None if matches!(order, Order::Answer(..)) => return,
+            None => {
+                let seat = self.open(episode, context, events);
+                self.seats.entry(episode.clone()).or_insert(seat)
+            }
+        };
+        if seat.try_send(order).is_err() {
+            tracing::warn!(%episode, "a session does not keep up");
+        }
+    }
+
+    fn open(
+        &mut self,
+        episode: &EpisodeId,
+        context: ContextSource,
+        events: &mpsc::Sender<Input>,
+    ) -> mpsc::Sender<Order> {
+        let (seat, orders) = mpsc::channel(ORDERS_MAX);
+        let notebook = self.notebooks.of.remove(episode).unwrap_or_default();
+        let keeper = Keeper {
+            episode: episode.clone(),
+            sandbox: self.sandbox.clone(),
+            source: self.source(episode, context),
+            history: notebook.past,
+            events: events.clone(),
+        };
+        tokio::spawn(keeper.keep(orders));
+        seat
+    }
+
+    fn source(&self, episode: &EpisodeId, context: ContextSource) -> Source {
+        let ContextSource::Passed {
+            cell,
+            question,
+            task,
+        } = context
+        else {
+            return Source::Given(Arc::clone(&self.given));
+        };
+        // A child that shares what its parent was handed names the same question: look up the line of parents.
+        let mut parent = episode.parent();
+        while let Some(of) = parent {
+            let handed = self.notebooks.handed.get(&(of.clone(), cell, question));
+            if let Some(CellCall::Recurse { tasks }) = handed.map(|handed| &handed.call)
+                && let Some(value) = tasks
+                    .get(task as usize)
+                    .and_then(|task| task.context.as_ref())
+            {
+                return Source::Part(Material {
+                    name: "part".to_owned(),
+                    form: value.form,
+                    content: Content::Bytes(value.text.as_str().as_bytes().to_vec()),
+                });
+            }
+            parent = of.parent();
+        }
+        Source::Lost
+    }
+}
+
+/// Keeps one session.
+struct Keeper {
+    episode: EpisodeId,
+    sandbox: Sandbox,
+    source: Source,
+    history: Vec<PastCell>,
+    events: mpsc::Sender<Input>,
+}
+
+impl Keeper {
+    /// Works until nobody can give orders any more.
+    async fn keep(mut self, mut orders: mpsc::Receiver<Order>) {
+        let mut session = None;
+        let mut running = None;
+        loop {
+            let kind = tokio::select! {
+                order = orders.recv() => match order {
+                    None => return,
+                    Some(Order::Answer(ask, answer)) => {
+                        if let Some(session) = session.as_mut().filter(|_| running == Some(ask))
+                            && let Err(error) = Session::answer(session, answer)
+                        {
+                            tracing::debug!(%error, "an answer was not wanted any more");
+                        }
+                        continue;
+                    }
+                    Some(Order::Run(ask, cell)) => match self.run(&mut session, *cell).await {
+                        Ok(()) => {
+                            running = Some(ask);
+                            continue;
+                        }
+                        Err(message) => EventKind::CellFinished { ask, end: unavailable(message) },
+                    },
+                },
+                (ask, heard) = heard(&mut session, running) => match heard {
+                    Heard::Asked(question) => EventKind::CellYielded {
+                        ask,
+                        question: Box::new(question),
+                    },
+                    Heard::Ended(end) => {
+                        running = None;
+                        EventKind::CellFinished { ask, end: Box::new(end) }
+                    }
+                },
+            };
+            let episode = self.episode.clone();
+            if self.events.send(Input { episode, kind }).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn run(&mut self, session: &mut Option<Session>, cell: Cell) -> Result<(), Text> {
+        let failed = |error: SandboxError| Text::new(format!("{error} (hint: {})", error.hint()));
+        if session.is_none() {
+            let context = match std::mem::replace(&mut self.source, Source::Lost) {
+                Source::Given(given) => given.get(&self.sandbox).await,
+                Source::Part(part) => self.sandbox.load(vec![part]).await,
+                Source::Lost => return Err("the part that was handed over is gone".into()),
+            };
+            let context = context.map_err(failed)?;
+            let history = std::mem::take(&mut self.history);
+            *session = Some(self.sandbox.session(&context, history));
+        }
+        match session {
+            Some(session) => session.run(cell).await.map_err(failed),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What is heard from a cell that runs; nothing comes while none does.
+async fn heard(session: &mut Option<Session>, running: Option<AskId>) -> (AskId, Heard) {
+    match (session, running) {
+        (Some(session), Some(ask)) => (ask, session.next().await),
+        _ => std::future::pending().await,
+    }
+}
+
+fn unavailable(message: Text) -> Box<CellEnd> {
+    Box::new(CellEnd {
+        error: Some(CellError {
+            kind: CellErrorKind::Unavailable,
+            message,
+        }),
+        ..CellEnd::default()
+    })
+}

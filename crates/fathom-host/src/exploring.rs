@@ -1,0 +1,273 @@
+//! Work on material of any size: it is read once, described to the model, and loaded where only code looks at it. What fits
+//! into the model's window goes out as a plain call.
+
+use std::path::{Path, PathBuf};
+
+use fathom_core::cell::Form;
+use fathom_core::event::ProgramSpec;
+use fathom_core::model::{Delivery, Message, ModelRole, Models, Request, Speaker};
+use fathom_core::packet::Frame;
+use fathom_core::programs::direct;
+use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place};
+use fathom_core::unit::Millis;
+use fathom_material::limits::Bounds;
+use fathom_material::{Document, Gathered, Skipped, gather_within};
+use fathom_sandbox::{Content, Material, Sandbox};
+
+pub use fathom_sandbox::Context;
+
+use crate::error::HostError;
+use crate::runtime::Runtime;
+
+/// Tokens of a plain call beside its material: the question, the frame, and what the wire format adds.
+const BESIDE_TOKENS: u64 = 512;
+
+/// A window that nobody knows is taken for this one.
+const WINDOW_TOKENS: u64 = 8_192;
+
+/// Bytes of text that make at least one token with any tokenizer there is, up to rare runs of spaces.
+const TOKEN_BYTES_MAX: u64 = 16;
+
+/// What is to be explored, and how.
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    /// Files and folders.
+    pub paths: Vec<PathBuf>,
+    /// A text without a file, with the name it goes by.
+    pub text: Option<(String, String)>,
+    /// How; what is given and left out is filled in.
+    pub params: Params,
+    /// Whether material that fits goes out as a plain call (R06).
+    pub plain: Plain,
+    /// The plain call's settings.
+    pub direct: direct::Params,
+}
+
+/// Whether material that fits into the window goes out as a plain call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plain {
+    /// Where it fits.
+    IfItFits,
+    /// Never.
+    Never,
+}
+
+/// What became of the material.
+pub struct Explored {
+    /// How to work on it.
+    pub program: ProgramSpec,
+    /// The material, where only code looks at it; none for a plain call.
+    pub context: Option<Context>,
+    /// What was left out, and why.
+    pub skipped: Vec<Skipped>,
+    /// Names of what was read.
+    pub names: Vec<String>,
+}
+
+impl Runtime {
+    /// Reads the material and decides how it is worked on. It takes a while.
+    pub async fn explore(
+        &self,
+        exploration: Exploration,
+        models: &Models,
+        frame: &Frame,
+    ) -> Result<Explored, HostError> {
+        let Exploration {
+            paths,
+            text,
+            mut params,
+            plain,
+            mut direct,
+        } = exploration;
+        // The sandbox gets ready while the disk is read.
+        self.sandbox().warm();
+        let Gathered { documents, skipped } = in_the_background(move || read(&paths, text)).await?;
+        let names = documents.iter().map(|one| one.source.clone()).collect();
+        if plain == Plain::IfItFits
+            && params.schema.is_none()
+            && self.fits(&documents, models, frame, &direct)?
+        {
+            direct
+                .material
+                .extend(documents.iter().map(|document| direct::Material {
+                    source: document.source.clone(),
+                    text: document.plain().into_owned(),
+                }));
+            return Ok(Explored {
+                program: direct.spec(),
+                context: None,
+                skipped,
+                names,
+            });
+        }
+        params.skipped = skipped.iter().map(ToString::to_string).collect();
+        let (given, material): (Vec<Given>, Vec<Material>) =
+            documents.into_iter().map(describe).unzip();
+        params.given = given;
+        let context = self.sandbox().load(material).await?;
+        Ok(Explored {
+            program: params.spec(),
+            context: Some(context),
+            skipped,
+            names,
+        })
+    }
+
+    fn fits(
+        &self,
+        documents: &[Document],
+        models: &Models,
+        frame: &Frame,
+        direct: &direct::Params,
+    ) -> Result<bool, HostError> {
+        let models = self.connect(models)?;
+        let model = models.get(ModelRole::Main);
+        let empty = Request {
+            messages: vec![Message::new(Speaker::User, "?")],
+            output_tokens_max: 1,
+            temperature_milli: None,
+            schema: None,
+            pattern: None,
+            seed: None,
+            delivery: Delivery::Whole,
+            timeout: Millis(1),
+        };
+        let window = model.measure(&empty).ok();
+        let window = window.and_then(|measured| measured.window_tokens);
+        let window = window
+            .unwrap_or(WINDOW_TOKENS)
+            .min(frame.mtu_tokens.unwrap_or(u64::MAX));
+        let beside = BESIDE_TOKENS + u64::from(direct.output_tokens_max);
+        let room = window.saturating_sub(beside);
+        let bytes: u64 = documents.iter().map(|one| one.text.len() as u64).sum();
+        if bytes > room.saturating_mul(TOKEN_BYTES_MAX) {
+            return Ok(false);
+        }
+        let mut tokens = 0;
+        for document in documents {
+            tokens += model.count(&document.plain()) + model.count(&document.source) + 8;
+            if tokens > room {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Loads files, folders and a text, for code alone; says what was left out.
+pub async fn load(
+    sandbox: &Sandbox,
+    paths: Vec<PathBuf>,
+    text: Option<(String, String)>,
+) -> Result<(Context, Vec<Skipped>), HostError> {
+    if paths.is_empty() && text.is_none() {
+        let nothing = material("nothing".to_owned(), Form::Text, String::new());
+        return Ok((sandbox.load(vec![nothing]).await?, Vec::new()));
+    }
+    let Gathered { documents, skipped } = in_the_background(move || read(&paths, text)).await?;
+    let material = documents.into_iter().map(|one| describe(one).1).collect();
+    Ok((sandbox.load(material).await?, skipped))
+}
+
+/// Does something that takes a while on a thread that may wait.
+async fn in_the_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+fn read(paths: &[PathBuf], text: Option<(String, String)>) -> Result<Gathered, HostError> {
+    let mut gathered = gather_within(paths, &Bounds::WHOLE)?;
+    if let Some((name, text)) = text {
+        gathered.documents.push(Document::new(name, text));
+    }
+    if gathered.documents.is_empty() {
+        return Err(HostError::NoMaterial);
+    }
+    Ok(gathered)
+}
+
+/// What the model is told of a document, and what code finds of it.
+fn describe(document: Document) -> (Given, Material) {
+    let form = form(&document);
+    let path = document.path.as_deref();
+    let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+    let (name, digest) = (document.source.clone(), document.digest);
+    let plain = plain(document);
+    let place = match path {
+        Some(path) => Place::File {
+            path: path.to_string_lossy().into_owned(),
+        },
+        None => Place::Here {
+            text: plain.clone(),
+        },
+    };
+    let lines = plain.bytes().filter(|byte| *byte == b'\n').count() as u64;
+    let given = Given {
+        name: name.clone(),
+        form,
+        bytes: plain.len() as u64,
+        chars: plain.chars().count() as u64,
+        lines: lines + u64::from(!plain.is_empty() && !plain.ends_with('\n')),
+        preview: plain.chars().take(PREVIEW_CHARS).collect(),
+        digest,
+        place,
+    };
+    (given, material(name, form, plain))
+}
+
+fn form(document: &Document) -> Form {
+    if document.is_json_lines() {
+        Form::Lines
+    } else {
+        Form::Text
+    }
+}
+
+fn plain(document: Document) -> String {
+    match document.plain() {
+        std::borrow::Cow::Borrowed(_) => document.text,
+        std::borrow::Cow::Owned(text) => text,
+    }
+}
+
+fn material(name: String, form: Form, text: String) -> Material {
+    Material {
+        name,
+        form,
+        content: Content::Bytes(text.into_bytes()),
+    }
+}
+
+/// The material of a run that is gone on with. What was read from files must still be there, unchanged.
+pub(crate) fn reread(program: &ProgramSpec) -> Result<Vec<Material>, HostError> {
+    if program.name != rlm::NAME {
+        return Ok(Vec::new());
+    }
+    let params = Params::read(program)?;
+    params.given.into_iter().map(find_again).collect()
+}
+
+fn find_again(given: Given) -> Result<Material, HostError> {
+    let path = match given.place {
+        Place::Here { text } => return Ok(material(given.name, given.form, text)),
+        // A root is given files or texts.
+        Place::Passed => PathBuf::new(),
+        Place::File { path } => PathBuf::from(path),
+    };
+    let document = read_one(&path)?;
+    if document.digest != given.digest {
+        return Err(HostError::MaterialChanged { name: given.name });
+    }
+    Ok(material(given.name, given.form, plain(document)))
+}
+
+fn read_one(path: &Path) -> Result<Document, HostError> {
+    let gathered = gather_within(&[path.to_owned()], &Bounds::WHOLE)?;
+    gathered
+        .documents
+        .into_iter()
+        .next()
+        .ok_or(HostError::NoMaterial)
+}
