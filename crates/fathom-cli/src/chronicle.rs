@@ -50,7 +50,9 @@ pub(crate) fn words(event: &EventKind) -> String {
         EventKind::Measured { ask, measured, .. } => {
             format!("{ask} {} tokens", measured.input_tokens)
         }
-        EventKind::Summarised { ask, text, .. } | EventKind::ModelDelta { ask, text, .. } => {
+        EventKind::Summarised { ask, text, .. }
+        | EventKind::ModelDelta { ask, text, .. }
+        | EventKind::DomainAnswered { ask, answer: text } => {
             format!("{ask} {}", quoted(text))
         }
         EventKind::ModelReplied {
@@ -165,7 +167,7 @@ pub(crate) const fn name(command: &Command) -> &'static str {
         Command::Propose { .. } => "propose",
         Command::Attempt { .. } => "attempt",
         Command::Reconcile { .. } => "reconcile",
-        Command::Append { .. } => "append",
+        Command::Domain { .. } => "domain",
         Command::Emit { .. } => "emit",
         Command::Await { .. } => "await",
         Command::Refuse { .. } => "refuse",

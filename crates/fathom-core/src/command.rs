@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::amounts::{Amounts, Dimension};
 use crate::cell::{CellAnswer, CellLimits, ContextSource};
+use crate::domain::DomainRequest;
 use crate::effect::EffectRequest;
 use crate::event::{Signal, Started};
 use crate::failure::ModelFailure;
@@ -181,14 +182,12 @@ pub enum Command {
         /// The effect.
         effect: EffectRequest,
     },
-    /// Append a version to a domain.
-    Append {
+    /// Look at a domain or, once this record is durable, change it.
+    Domain {
         /// The ask it belongs to.
         ask: AskId,
-        /// The domain.
-        domain: String,
-        /// The entry.
-        entry: Text,
+        /// What is wanted.
+        request: DomainRequest,
     },
     /// Show something, once this record is durable.
     Emit {
@@ -273,7 +272,7 @@ impl Texts for Command {
             Self::Propose { effect, .. }
             | Self::Attempt { effect, .. }
             | Self::Reconcile { effect, .. } => effect.each_text(f),
-            Self::Append { entry, .. } => f(entry),
+            Self::Domain { request, .. } => request.each_text(f),
             Self::Emit { block } => f(&mut block.text),
             Self::Await {
                 awaited: Awaited::Repair { failure, .. },

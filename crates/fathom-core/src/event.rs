@@ -271,6 +271,13 @@ pub enum EventKind {
         /// What it left.
         end: Box<CellEnd>,
     },
+    /// A domain answered.
+    DomainAnswered {
+        /// The ask.
+        ask: AskId,
+        /// The answer, in the domain's own words as JSON.
+        answer: Text,
+    },
     /// The gateway decided about an effect.
     EffectDecided {
         /// The effect.
@@ -343,6 +350,7 @@ impl EventKind {
             Self::ChildFinished { .. } => "child_finished",
             Self::CellYielded { .. } => "cell_yielded",
             Self::CellFinished { .. } => "cell_finished",
+            Self::DomainAnswered { .. } => "domain_answered",
             Self::EffectDecided { .. } => "effect_decided",
             Self::EffectSettled { .. } => "effect_settled",
             Self::Signal(_) => "signal",
@@ -360,6 +368,7 @@ impl Texts for EventKind {
         match self {
             Self::Started(started) => started.each_text(f),
             Self::Summarised { text, .. } | Self::ModelDelta { text, .. } => f(text),
+            Self::DomainAnswered { answer, .. } => f(answer),
             Self::Measured { recalled, .. } => {
                 if let Some(reply) = recalled {
                     reply.each_text(f);

@@ -4,6 +4,7 @@ use crate::amounts::{Amounts, Dimension};
 use crate::cell::{CellAnswer, CellEnd, CellLimits, CellQuestion, ContextSource};
 use crate::command::Block;
 use crate::contract::Contract;
+use crate::domain::DomainRequest;
 use crate::effect::{EffectOutcome, EffectRequest};
 use crate::event::{ProgramSpec, Signal, Started};
 use crate::failure::ModelFailure;
@@ -109,13 +110,8 @@ pub enum Ask {
         /// The answer.
         answer: Box<CellAnswer>,
     },
-    /// An entry for a domain.
-    Append {
-        /// The domain.
-        domain: String,
-        /// The entry.
-        entry: Text,
-    },
+    /// Look at a domain or change it.
+    Domain(DomainRequest),
     /// Give up an earlier call.
     Cancel(AskId),
     /// Show something.
@@ -173,7 +169,7 @@ pub enum Input<'a> {
         /// How it ended. `Unknown` here means that even the platform could not say.
         outcome: &'a EffectOutcome,
     },
-    /// A text was shortened.
+    /// A text was shortened, or a domain answered.
     Host {
         /// The ask.
         ask: AskId,

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::amounts::Dimension;
 use crate::contract::ChildType;
+use crate::domain::Access;
 use crate::effect::KillScope;
 use crate::failure::FailureKind;
 use crate::packet::Field;
@@ -205,6 +206,13 @@ pub enum Refusal {
         /// Which tool.
         tool: String,
     },
+    /// The contract does not name the domain for this.
+    OutOfScope {
+        /// Which domain.
+        domain: String,
+        /// What was to be done with it.
+        access: Access,
+    },
     /// The kill switch covers it.
     Killed {
         /// How far the switch reaches.
@@ -251,6 +259,10 @@ impl fmt::Display for Refusal {
             Self::WiderContract { what } => write!(f, "{what} wider than the parent's"),
             Self::ReadOnly => f.write_str("read-only: the effect goes to the parent"),
             Self::ToolNotAllowed { tool } => write!(f, "tool `{tool}` not allowed"),
+            Self::OutOfScope { domain, access } => match access {
+                Access::Read => write!(f, "domain `{domain}` not in `read_scopes`"),
+                Access::Write => write!(f, "domain `{domain}` not in `write_scopes`"),
+            },
             Self::Killed { scope } => write!(f, "kill switch: {scope}"),
             Self::TokenBudget {
                 field,
@@ -295,6 +307,7 @@ impl Refusal {
             | Self::WiderContract { .. }
             | Self::ReadOnly
             | Self::ToolNotAllowed { .. }
+            | Self::OutOfScope { .. }
             | Self::Incompressible { .. }
             | Self::Unavailable { .. } => StopReason::PolicyDeny {
                 rule: self.to_string(),

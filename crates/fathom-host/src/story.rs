@@ -172,6 +172,7 @@ impl Chapter {
             EventKind::Started(_)
             | EventKind::Released { .. }
             | EventKind::Summarised { .. }
+            | EventKind::DomainAnswered { .. }
             | EventKind::TokenBudgetOverrun { .. }
             | EventKind::CellYielded { .. }
             | EventKind::EffectDecided { .. }

@@ -215,6 +215,14 @@ impl<L: Accounts> Episode<L> {
                     self.tell(Input::Host { ask: *ask, text }, at, out);
                 }
             }
+            EventKind::DomainAnswered { ask, answer } => {
+                if let Some(Pending::Host(Command::Domain { .. })) = self.governor.pending.get(ask)
+                {
+                    self.governor.pending.remove(ask);
+                    let (ask, text) = (*ask, answer);
+                    self.tell(Input::Host { ask, text }, at, out);
+                }
+            }
             EventKind::CellFinished { ask, end } => {
                 if let Some(Pending::Host(Command::RunCell { .. })) = self.governor.pending.get(ask)
                 {

@@ -18,6 +18,7 @@ use crate::admission::{Parent, check_spawn};
 use crate::amounts::{Amounts, Budget};
 use crate::command::Command;
 use crate::contract::PermissionMode;
+use crate::domain::{Access, DomainRequest};
 use crate::effect::{EffectRequest, EffectState, EffectStep, KillScope};
 use crate::event::{Origin, Started};
 use crate::id::{AskId, EpisodeId};
@@ -159,15 +160,10 @@ impl<L: Accounts> Governor<L> {
                         out.push(Command::AnswerCell { ask: cell, answer });
                     }
                 }
-                Ask::Append { domain, entry } => self.pass_on(
-                    id,
-                    Command::Append {
-                        ask: id,
-                        domain,
-                        entry,
-                    },
-                    out,
-                ),
+                Ask::Domain(request) => match self.in_scope(&request) {
+                    Ok(()) => self.pass_on(id, Command::Domain { ask: id, request }, out),
+                    Err(reason) => self.refuse(id, reason, out),
+                },
                 Ask::Emit(block) => out.push(Command::Emit { block }),
                 Ask::Cancel(call) => self.cancel(call, out),
                 Ask::Post(draft) => {
@@ -182,6 +178,22 @@ impl<L: Accounts> Governor<L> {
             }
         }
         self.pump(out);
+    }
+
+    /// Whether the contract names the domain for this access.
+    fn in_scope(&self, request: &DomainRequest) -> Result<(), Refusal> {
+        let contract = &self.started.contract;
+        let scopes = match request.access {
+            Access::Read => &contract.read_scopes,
+            Access::Write => &contract.write_scopes,
+        };
+        if scopes.contains(&request.domain) {
+            return Ok(());
+        }
+        Err(Refusal::OutOfScope {
+            domain: request.domain.clone(),
+            access: request.access,
+        })
     }
 
     fn pass_on(&mut self, id: AskId, command: Command, out: &mut Vec<Command>) {

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::{Run, Slot};
 use crate::amounts::Amounts;
 use crate::command::{Awaited, Command};
+use crate::domain::Access;
 use crate::effect::{EffectOutcome, KillScope};
 use crate::event::EventKind;
 use crate::id::{AskId, EpisodeId};
@@ -69,13 +70,25 @@ impl<L: Accounts> Run<L> {
             }
             Command::Summarise { ask, .. }
             | Command::RunCell { ask, .. }
-            | Command::AnswerCell { ask, .. }
-            | Command::Append { ask, .. } => {
+            | Command::AnswerCell { ask, .. } => {
                 steps.push(Step::Host {
                     episode,
                     ask,
                     command,
                 });
+                return;
+            }
+            Command::Domain { ask, ref request } => {
+                let access = request.access;
+                let step = Step::Host {
+                    episode,
+                    ask,
+                    command,
+                };
+                match access {
+                    Access::Read => steps.push(step),
+                    Access::Write => self.gate(position, step, steps),
+                }
                 return;
             }
             Command::Propose { ask, effect } => {
@@ -204,7 +217,7 @@ impl<L: Accounts> Run<L> {
             | Command::Propose { .. }
             | Command::Attempt { .. }
             | Command::Reconcile { .. }
-            | Command::Append { .. }
+            | Command::Domain { .. }
             | Command::Emit { .. }
             | Command::Finish { .. }
             // A message is where it belongs once it is in the record.

@@ -1,6 +1,7 @@
 //! What an episode asks of its host that costs no budget: shorter texts, cells, entries for domains.
 
 use fathom_core::cell::{CellCall, CellEnd, CellLimits, CellQuestion, ContextSource, Output};
+use fathom_core::domain::{Access, DomainRequest};
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::program::Ask;
@@ -41,17 +42,52 @@ fn ended(ask: AskId, said: &str) -> EventKind {
     }
 }
 
-fn append() -> Ask {
-    Ask::Append {
+fn domain(access: Access) -> Ask {
+    Ask::Domain(DomainRequest {
         domain: "plans".into(),
-        entry: "a plan".into(),
-    }
+        access,
+        request: "a plan".into(),
+    })
 }
 
 fn open(asks: Vec<Ask>) -> (Desk, Scripts) {
     let scripts = Scripts::root(vec![asks]);
     let heard = scripts.clone();
-    (Desk::open(scripts, root(AMPLE)), heard)
+    let mut started = root(AMPLE);
+    started.contract.read_scopes = vec!["plans".into()];
+    started.contract.write_scopes = vec!["plans".into()];
+    (Desk::open(scripts, started), heard)
+}
+
+#[test]
+fn a_domain_answers_the_program() {
+    let (mut desk, heard) = open(vec![domain(Access::Read)]);
+    let (ask, answer) = (AskId(0), "kept".into());
+    desk.deliver(
+        &EpisodeId::root(),
+        EventKind::DomainAnswered { ask, answer },
+    );
+    assert_eq!(heard.heard("root"), [Heard::Host(AskId(0), "kept".into())]);
+}
+
+#[test]
+fn e10_a_domain_outside_the_contract_is_refused() {
+    for access in [Access::Read, Access::Write] {
+        let scripts = Scripts::root(vec![vec![domain(access)]]);
+        let heard = scripts.clone();
+        let mut started = root(AMPLE);
+        match access {
+            Access::Read => started.contract.write_scopes = vec!["plans".into()],
+            Access::Write => started.contract.read_scopes = vec!["plans".into()],
+        }
+        let desk = Desk::open(scripts, started);
+        assert!(asked(&desk).is_empty());
+        let domain = "plans".into();
+        assert_eq!(
+            heard.refusals("root"),
+            [Refusal::OutOfScope { domain, access }]
+        );
+    }
 }
 
 fn asked(desk: &Desk) -> Vec<AskId> {
@@ -116,7 +152,7 @@ fn a_cell_is_heard_while_it_runs_and_not_after() {
 
 #[test]
 fn x08_a_host_that_cannot_says_so() {
-    let (mut desk, heard) = open(vec![summarise(), cell(), append()]);
+    let (mut desk, heard) = open(vec![summarise(), cell(), domain(Access::Read)]);
     let reason = Refusal::Unavailable {
         what: "sandbox".into(),
     };
@@ -130,7 +166,7 @@ fn x08_a_host_that_cannot_says_so() {
 
 #[test]
 fn x04_a_new_owner_asks_the_host_again() {
-    let (mut desk, heard) = open(vec![summarise(), cell(), append()]);
+    let (mut desk, heard) = open(vec![summarise(), cell(), domain(Access::Read)]);
     desk.crash(desk.log.entries.len());
     assert_eq!(asked(&desk), [AskId(0), AskId(1), AskId(2)]);
     assert!(heard.heard("root").is_empty());
@@ -138,7 +174,7 @@ fn x04_a_new_owner_asks_the_host_again() {
 
 #[test]
 fn a_stopping_episode_waits_for_no_host() {
-    let (mut desk, _) = open(vec![summarise(), cell(), append()]);
+    let (mut desk, _) = open(vec![summarise(), cell(), domain(Access::Read)]);
     desk.signal(&Signal::Cancel);
     assert_eq!(desk.result().stop_reason, StopReason::Cancelled);
 }

@@ -200,7 +200,7 @@ fn is_answered(ask: &Ask) -> bool {
         | Ask::Effect(_)
         | Ask::Summarise { .. }
         | Ask::RunCell { .. }
-        | Ask::Append { .. }
+        | Ask::Domain(_)
         | Ask::Wake(_) => true,
         Ask::Answer { .. } | Ask::Cancel(_) | Ask::Emit(_) | Ask::Finish(_) | Ask::Post(_) => false,
     }

@@ -7,6 +7,7 @@ use fathom_core::cell::{
 };
 use fathom_core::command::{Awaited, Block, Command};
 use fathom_core::contract::Role;
+use fathom_core::domain::{Access, DomainRequest};
 use fathom_core::effect::{EffectOutcome, EffectRequest, KillScope, PolicyDecision};
 use fathom_core::event::{
     CallOutcome, Departure, Event, EventKind, Origin, Record, Signal, Started,
@@ -167,6 +168,10 @@ fn events() -> Vec<EventKind> {
             ask,
             text: canary(),
             round: 0,
+        },
+        EventKind::DomainAnswered {
+            ask,
+            answer: canary(),
         },
         EventKind::ModelDelta {
             ask,
@@ -364,10 +369,13 @@ fn commands() -> Vec<Command> {
             ask,
             effect: effect(),
         },
-        Command::Append {
+        Command::Domain {
             ask,
-            domain: "plans".into(),
-            entry: canary(),
+            request: DomainRequest {
+                domain: "plans".into(),
+                access: Access::Write,
+                request: canary(),
+            },
         },
         Command::Emit {
             block: Block {
@@ -451,7 +459,7 @@ fn x02_the_list_of_events_and_commands_is_whole() {
     let mut names: Vec<&str> = events().iter().map(EventKind::name).collect();
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 18);
+    assert_eq!(names.len(), 19);
     for kind in events() {
         let json = serde_json::to_value(&kind).unwrap();
         assert_eq!(json["event"], kind.name());

@@ -9,6 +9,7 @@ use fathom_core::cell::{
 };
 use fathom_core::command::{Awaited, Block, Command};
 use fathom_core::contract::{Contract, Role};
+use fathom_core::domain::{Access, DomainRequest};
 use fathom_core::effect::{EffectOutcome, EffectRequest, Target};
 use fathom_core::event::{
     CallOutcome, Event, EventKind, Origin, ProgramSpec, Record, Signal, Started,
@@ -342,10 +343,13 @@ fn every_command() -> Vec<Command> {
             ask,
             effect: effect("{}"),
         },
-        Command::Append {
+        Command::Domain {
             ask,
-            domain: "plan".to_owned(),
-            entry: text(),
+            request: DomainRequest {
+                domain: "plan".to_owned(),
+                access: Access::Write,
+                request: text(),
+            },
         },
         Command::Emit {
             block: Block {
@@ -389,6 +393,10 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
             ask,
             text: text(),
             round: 0,
+        },
+        EventKind::DomainAnswered {
+            ask,
+            answer: text(),
         },
         EventKind::ModelDelta {
             ask,

@@ -177,6 +177,7 @@ impl Books {
             }
             EventKind::Released { .. }
             | EventKind::Summarised { .. }
+            | EventKind::DomainAnswered { .. }
             | EventKind::ModelDelta { .. }
             | EventKind::CellYielded { .. }
             | EventKind::CellFinished { .. }
@@ -336,7 +337,7 @@ impl Books {
             | Command::SignalChild { .. }
             | Command::RunCell { .. }
             | Command::AnswerCell { .. }
-            | Command::Append { .. }
+            | Command::Domain { .. }
             | Command::Emit { .. }
             | Command::Await { .. }
             | Command::Post { .. } => {}

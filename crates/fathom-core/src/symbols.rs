@@ -1,0 +1,287 @@
+//! Symbols, kits and personas: the vocabulary of the phase loop, and what can be asked of the store that keeps them.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The name under which contracts know the symbol store.
+pub const DOMAIN: &str = "symbols";
+
+/// One entry or several. A catalogue that goes out again looks as it came in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMore {
+    /// One, written by itself.
+    One(String),
+    /// A list.
+    More(Vec<String>),
+}
+
+impl OneOrMore {
+    /// All of them.
+    pub fn as_slice(&self) -> &[String] {
+        match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::More(more) => more,
+        }
+    }
+}
+
+/// The sides of a symbol.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Facets {
+    /// What it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// How it is laid out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub topology: Option<String>,
+    /// What it settles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// When it applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<OneOrMore>,
+    /// What it works on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub substrate: Option<OneOrMore>,
+    /// How it stands in time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporal: Option<String>,
+    /// What always holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invariants: Option<OneOrMore>,
+    /// What else a catalogue says.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// A named idea with a place in a web of others.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Symbol {
+    /// Its id, as `SYM-001`.
+    pub id: String,
+    /// Its name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What it says, in short.
+    #[serde(rename = "macro", default, skip_serializing_if = "Option::is_none")]
+    pub macro_text: Option<String>,
+    /// Its sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facets: Option<Facets>,
+    /// How it goes wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure_mode: Option<String>,
+    /// Ids of symbols that it leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked_patterns: Option<Vec<String>>,
+    /// The part it plays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbolic_role: Option<String>,
+    /// The three signs it is known by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triad: Option<OneOrMore>,
+    /// What calls it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocations: Option<Vec<String>>,
+    /// The field it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol_domain: Option<String>,
+    /// A mark to find it by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub symbol_tag: Option<String>,
+    /// The catalogue's own version of it. The store counts versions by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<Value>,
+    /// Where it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// How far it reaches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<OneOrMore>,
+    /// What else a catalogue says.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Symbols that go together.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Kit {
+    /// Its id: the catalogue's `kit`.
+    #[serde(rename = "kit")]
+    pub id: String,
+    /// The three signs it is known by, or the ids of its symbols.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub triad: Option<OneOrMore>,
+    /// Ids of the symbols it rests on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub anchor: Option<OneOrMore>,
+    /// Ids of the symbols it works with, or steps in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<OneOrMore>,
+    /// What else a catalogue says.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// Somebody to think as: the catalogue's agent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Persona {
+    /// Their id.
+    pub id: String,
+    /// Their name.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// Who they are and how they work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Ids of symbols they carry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub linked_patterns: Option<Vec<String>>,
+    /// What else a catalogue says.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// By what symbols are searched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchBy {
+    /// By meaning and by words, or by words alone where no embedding model is there; the answer says so.
+    #[default]
+    Both,
+    /// By meaning alone.
+    Meaning,
+    /// By words alone.
+    Words,
+}
+
+/// What can be asked of the symbol store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum SymbolRequest {
+    /// Keep a symbol; one with this id gets a new version.
+    Put {
+        /// The symbol.
+        symbol: Box<Symbol>,
+    },
+    /// Change fields of a symbol. A field that is null goes.
+    Update {
+        /// Which one.
+        id: String,
+        /// Its new fields. Facets are merged, everything else is replaced.
+        changes: Map<String, Value>,
+    },
+    /// Take a symbol away. Its versions stay in the record.
+    Delete {
+        /// Which one.
+        id: String,
+    },
+    /// Symbols by their ids.
+    Get {
+        /// Which ones.
+        ids: Vec<String>,
+    },
+    /// Symbols about something.
+    Search {
+        /// About this.
+        text: String,
+        /// By what.
+        #[serde(default)]
+        by: SearchBy,
+        /// How many.
+        limit: u16,
+    },
+    /// Symbols that others lead to, over several links.
+    Links {
+        /// From these.
+        ids: Vec<String>,
+        /// Over so many links.
+        depth: u8,
+        /// How many.
+        limit: u16,
+    },
+    /// A kit with its symbols.
+    Kit {
+        /// Which one.
+        id: String,
+    },
+    /// A persona with the symbols it carries.
+    Persona {
+        /// Which one.
+        id: String,
+    },
+}
+
+impl SymbolRequest {
+    /// Whether it changes the store.
+    pub const fn is_write(&self) -> bool {
+        match self {
+            Self::Put { .. } | Self::Update { .. } | Self::Delete { .. } => true,
+            Self::Get { .. }
+            | Self::Search { .. }
+            | Self::Links { .. }
+            | Self::Kit { .. }
+            | Self::Persona { .. } => false,
+        }
+    }
+}
+
+/// A symbol as the store has it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Found {
+    /// The symbol.
+    pub symbol: Symbol,
+    /// The store's version of it, counted from one.
+    pub version: u64,
+    /// How near it is to what was searched, in thousandths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near_milli: Option<u16>,
+}
+
+/// Why the store did not do what was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SymbolFaultKind {
+    /// No such symbol, kit or persona.
+    NotFound,
+    /// The request or the symbol is not valid.
+    Invalid,
+    /// Search by meaning needs an embedding model, and none is there.
+    NoEmbeddings,
+    /// The store cannot be reached, or refuses to write.
+    Unavailable,
+}
+
+/// What the store answers. Everything that does not apply is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SymbolAnswer {
+    /// Symbols that were found, or the one that was written.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub symbols: Vec<Found>,
+    /// The kit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kit: Option<Kit>,
+    /// The persona.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub persona: Option<Persona>,
+    /// Ids that nothing was found for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// What was not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<SymbolFault>,
+    /// What else is worth knowing, as that words alone were searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Something that was not done, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SymbolFault {
+    /// Of which kind.
+    pub kind: SymbolFaultKind,
+    /// In words.
+    pub message: String,
+}
