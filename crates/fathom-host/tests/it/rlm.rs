@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use fathom_core::amounts::Dimension;
 use fathom_core::cell::CellErrorKind;
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::event::{CallOutcome, EventKind};
@@ -15,7 +16,7 @@ use fathom_core::programs::{direct, rlm};
 use fathom_core::recursion::Class;
 use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
-use fathom_core::unit::Millis;
+use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::exploring::{Exploration, Plain};
 use fathom_host::{HostError, NewRun, RunEnd, RunHandle, Runtime};
 use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen, Tally};
@@ -253,6 +254,44 @@ async fn r04_faults_are_exceptions_and_never_text() {
     assert_eq!(said.replace("Unavailable", "Refused"), expected);
 }
 
+/// A thousand leaf calls, of which the second half gets no answer: the time is kept, and so is what the first half brought.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r04_the_time_of_a_thousand_calls_is_kept_and_so_is_what_they_brought() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let cells: &[&str] = &[
+        "answer['content'] = f\"{len(llm_query_batched([f'part {n}' for n in range(500)]))} parts\"",
+        "llm_query_batched([f'stalled {n}' for n in range(500)])",
+    ];
+    let server = coder(cells, |seen| {
+        if seen.prompt.contains("stalled") {
+            Behaviour::stall()
+        } else {
+            said(seen)
+        }
+    })
+    .await;
+    let host = host(dir.path());
+    let (mut new, context) = explored(&host, &server, exploration(&log(dir.path()))).await;
+    new.budget.time = Millis(4_000);
+    let handle = host
+        .start_in(new, context.expect("a sandbox"))
+        .expect("it starts");
+    let run = handle.run();
+    let result = finished(handle).await;
+    assert_eq!(answer(&result), "500 parts");
+    let dimension = Dimension::Time;
+    assert_eq!(
+        result.stop_reason,
+        StopReason::BudgetExhausted { dimension }
+    );
+    assert!(
+        result.budget.time_spent < Millis(4_500),
+        "{:?}",
+        result.budget
+    );
+    check(&host, run);
+}
+
 type Change = fn(&mut NewRun);
 
 /// Calls, tokens and money over a thousand leaf calls at once: nothing is spent beyond, and what came back is the answer.
@@ -265,9 +304,15 @@ async fn r04_caps_hold_over_a_thousand_calls_and_the_rest_is_kept() {
                             answer['content'] = f'{len(good)} parts, {bad}'\n\
                             print(answer)",
     ];
-    let caps: [(&str, Change); 2] = [
+    let caps: [(&str, Change); 3] = [
         ("calls", |new| new.budget.amounts.calls = 200),
         ("tokens", |new| new.budget.amounts.tokens = 40_000),
+        ("money", |new| {
+            new.budget.amounts.money = Nanodollars(10_000_000);
+            // A name that has a price.
+            new.models.main.id = "openai/gpt-4o-mini".to_owned();
+            new.models.sub.id = "openai/gpt-4o-mini".to_owned();
+        }),
     ];
     for (name, cap) in caps {
         let dir = tempfile::tempdir().expect("a folder");
@@ -290,6 +335,7 @@ async fn r04_caps_hold_over_a_thousand_calls_and_the_rest_is_kept() {
         let spent = result.budget.spent;
         assert!(spent.exceeds(&limit).is_none(), "{name}: {spent:?}");
         assert_eq!(spent.calls, server.log().len() as u64, "{name}");
+        assert_eq!(spent.money.0 > 0, name == "money");
         assert!(
             answer(&result).contains("BudgetExceeded"),
             "{name}: {}",

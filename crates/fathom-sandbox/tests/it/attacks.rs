@@ -9,9 +9,12 @@ use fathom_core::cell::{
 };
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
-use fathom_sandbox::{Cell, Choice, Content, Context, Heard, Material, Options, Sandbox, Session};
+use fathom_sandbox::{
+    Cell, Choice, Content, Context, Heard, Interpreter, Material, Sandbox, Session,
+};
 use serde::Deserialize;
 
+use crate::conformance;
 use crate::stage::Stage;
 
 const MATERIAL: &str = "the material of the test";
@@ -106,6 +109,26 @@ impl Attack {
             output: 64 << 10,
             questions: self.questions,
         }
+    }
+
+    /// How its end differs from what the table says. Monty knows less, so much ends there before it begins.
+    fn not_met(&self, fate: Fate, end: &CellEnd) -> Vec<String> {
+        let mut wrong = Vec::new();
+        if !self.ends.contains(&fate) {
+            wrong.push(format!("it ended as {fate:?}: {}", shown(end)));
+        }
+        for output in &self.outputs {
+            if !end.output.head.as_str().contains(output) {
+                wrong.push(format!("it does not print {output:?}: {}", shown(end)));
+            }
+        }
+        if let Some(submitted) = &self.submitted {
+            let value = end.submitted.as_ref().map(|value| value.text.as_str());
+            if value != Some(submitted.as_str()) {
+                wrong.push(format!("it does not submit: {}", shown(end)));
+            }
+        }
+        wrong
     }
 
     fn answer(&self) -> Text {
@@ -217,13 +240,16 @@ async fn play(
 /// Runs an attack and tells what is wrong.
 async fn attack(
     attack: &Attack,
-    sandbox: &Sandbox,
-    context: &Context,
+    on: Interpreter,
+    (sandbox, context): (&Sandbox, &Context),
     stage: &mut Stage,
 ) -> Result<(), String> {
     let mut session = sandbox.session(context, Vec::new());
     let answer = attack.answer();
-    let prelude = stage.fill(include_str!("attacks/prelude.py"));
+    let prelude = stage.fill(match on {
+        Interpreter::CPython => include_str!("attacks/prelude.py"),
+        Interpreter::Monty => include_str!("attacks/prelude_monty.py"),
+    });
     let begun = play(&mut session, &prelude, after(attack), &answer).await?;
     if begun.end.error.is_some() {
         return Err(format!("the prelude fails: {:?}", begun.end));
@@ -246,19 +272,8 @@ async fn attack(
     }
     let end = last.ok_or("it has no cells")?;
     let fate = fate(&end)?;
-    if !attack.ends.contains(&fate) {
-        wrong.push(format!("it ended as {fate:?}: {}", shown(&end)));
-    }
-    for output in &attack.outputs {
-        if !end.output.head.as_str().contains(output) {
-            wrong.push(format!("it does not print {output:?}: {}", shown(&end)));
-        }
-    }
-    if let Some(submitted) = &attack.submitted {
-        let value = end.submitted.as_ref().map(|value| value.text.as_str());
-        if value != Some(submitted.as_str()) {
-            wrong.push(format!("it does not submit: {}", shown(&end)));
-        }
+    if on == Interpreter::CPython {
+        wrong.extend(attack.not_met(fate, &end));
     }
 
     // The session goes on, and nobody else feels it.
@@ -290,11 +305,11 @@ fn shown(end: &CellEnd) -> String {
 }
 
 /// Every attack of a group is held; all that is wrong is told at once.
-async fn hold(name: &str, table: &str) {
+async fn hold(name: &str, table: &str, on: Interpreter) {
     let group: Group = toml::from_str(table).unwrap();
-    let sandbox = Sandbox::new(Options {
-        interpreter: Choice::CPython,
-        ..Options::default()
+    let sandbox = conformance::sandbox(match on {
+        Interpreter::CPython => Choice::CPython,
+        Interpreter::Monty => Choice::Monty,
     });
     let material = Material {
         name: "material".to_owned(),
@@ -316,7 +331,7 @@ async fn hold(name: &str, table: &str) {
     let mut stage = Stage::set(name);
     let mut wrong = Vec::new();
     for one in &group.attack {
-        if let Err(what) = attack(one, &sandbox, &context, &mut stage).await {
+        if let Err(what) = attack(one, on, (&sandbox, &context), &mut stage).await {
             wrong.push(format!("{}:\n    {what}", one.name));
         }
     }
@@ -332,9 +347,22 @@ macro_rules! groups {
         $(
             #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
             async fn $test() {
-                hold($file, include_str!(concat!("attacks/", $file, ".toml"))).await;
+                let table = include_str!(concat!("attacks/", $file, ".toml"));
+                hold($file, table, Interpreter::CPython).await;
             }
         )+
+
+        mod on_monty {
+            use super::*;
+
+            $(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+                async fn $test() {
+                    let table = include_str!(concat!("attacks/", $file, ".toml"));
+                    hold(concat!($file, "-monty"), table, Interpreter::Monty).await;
+                }
+            )+
+        }
 
         #[test]
         fn r03_there_are_more_than_120_attacks() {

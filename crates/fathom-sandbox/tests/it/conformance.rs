@@ -305,7 +305,7 @@ fn material(name: &str, form: Form, text: &str) -> Material {
     }
 }
 
-fn sandbox(interpreter: Choice) -> Sandbox {
+pub(crate) fn sandbox(interpreter: Choice) -> Sandbox {
     Sandbox::new(Options {
         interpreter,
         worker: Some(WorkerCommand {

@@ -23,8 +23,9 @@ const CORPUS_BYTES: usize = 2_000_000;
 /// The rest is standing text that every paper repeats, and that is embedded once.
 const OWN_BYTES: usize = 400_000;
 
-/// What a seat of the embedded profile may be given.
-const TOKENS_MAX: usize = 400;
+/// What a seat may be given: as the charter has it, and with the embedded model.
+const TOKENS_MAX: usize = 1_200;
+const LOCAL_TOKENS_MAX: usize = 400;
 
 /// As many tokens as the tokenizers of small models make of English prose.
 fn count(text: &str) -> usize {
@@ -71,23 +72,28 @@ impl Vectors for InMemory {
 
 /// In how many seeds each seat got what was planted for it.
 #[derive(Debug)]
-struct Score(Vec<u64>);
+struct Score {
+    /// With the room that the charter gives.
+    whole: Vec<u64>,
+    /// With the room that the embedded model has.
+    local: Vec<u64>,
+}
 
-impl Score {
-    /// Plants that reached their seats.
-    fn found(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// The seat that got least.
-    fn least(&self) -> u64 {
-        self.0.iter().copied().min().unwrap_or_default()
-    }
+/// The seat that got least.
+fn least(seats: &[u64]) -> u64 {
+    seats.iter().copied().min().unwrap_or_default()
 }
 
 /// Puts a passage for each seat anywhere into the papers, and sees who gets it.
-fn score(papers: &[Paper], meaning: &Meaning, plants: fn(&SeatPlants) -> &[&'static str]) -> Score {
-    let mut score = Score(vec![0; SEATS.len()]);
+fn score(
+    papers: &[Paper],
+    meaning: &Meaning,
+    plants: fn(&SeatPlants) -> Vec<&'static str>,
+) -> Score {
+    let mut score = Score {
+        whole: vec![0; SEATS.len()],
+        local: vec![0; SEATS.len()],
+    };
     for seed in 0..SEEDS {
         let mut chance = Chance::new(1000 + seed);
         let mut papers = papers.to_vec();
@@ -103,13 +109,14 @@ fn score(papers: &[Paper], meaning: &Meaning, plants: fn(&SeatPlants) -> &[&'sta
         }
         let library = library(&papers, meaning);
         for (index, (seat, plant)) in SEATS.iter().zip(planted).enumerate() {
-            score.0[index] += u64::from(gets(&library, seat, plant));
+            score.whole[index] += u64::from(gets(&library, seat, plant, TOKENS_MAX));
+            score.local[index] += u64::from(gets(&library, seat, plant, LOCAL_TOKENS_MAX));
         }
     }
     score
 }
 
-fn gets(library: &Library, seat: &SeatPlants, plant: &str) -> bool {
+fn gets(library: &Library, seat: &SeatPlants, plant: &str, tokens_max: usize) -> bool {
     let lexicon: Vec<String> = seat.lexicon.split(", ").map(str::to_owned).collect();
     let query = Query {
         question: QUESTION,
@@ -117,10 +124,10 @@ fn gets(library: &Library, seat: &SeatPlants, plant: &str) -> bool {
         lexicon: &lexicon,
     };
     let found = library
-        .find(&query, TOKENS_MAX, &count)
+        .find(&query, tokens_max, &count)
         .expect("the library is searched");
     let tokens: usize = found.iter().map(|passage| count(&passage.said())).sum();
-    assert!(tokens <= TOKENS_MAX, "{tokens} tokens for {}", seat.seat);
+    assert!(tokens <= tokens_max, "{tokens} tokens for {}", seat.seat);
     found.iter().any(|passage| passage.text.contains(plant))
 }
 
@@ -136,16 +143,26 @@ fn c03_planted_passages_reach_their_seats() {
     let bytes: usize = papers.iter().map(|paper| paper.text().len()).sum();
     assert!(bytes >= CORPUS_BYTES);
 
-    let lexical = score(&papers, &meaning, |seat| &seat.lexical);
-    let paraphrased = score(&papers, &meaning, |seat| &seat.paraphrased[..TUNED]);
-    let unseen = score(&papers, &meaning, |seat| &seat.paraphrased[TUNED..]);
+    let lexical = score(&papers, &meaning, |seat| seat.lexical.to_vec());
+    let paraphrased = score(&papers, &meaning, |seat| seat.paraphrased[..TUNED].to_vec());
+    let unseen = score(&papers, &meaning, |seat| {
+        [&seat.paraphrased[TUNED..], &seat.fresh].concat()
+    });
 
-    assert!(lexical.least() * 100 >= SEEDS * 95, "{lexical:?}");
-    assert!(paraphrased.least() * 100 >= SEEDS * 85, "{paraphrased:?}");
-    // Single ones of these are beyond the model, so not every seat reaches the bar with them; all together do.
+    for caps in [&lexical.local, &lexical.whole] {
+        assert!(least(caps) * 100 >= SEEDS * 95, "{lexical:?}");
+    }
+    for caps in [&paraphrased.local, &paraphrased.whole, &unseen.whole] {
+        assert!(
+            least(caps) * 100 >= SEEDS * 85,
+            "{paraphrased:?} {unseen:?}"
+        );
+    }
+    // Where a seat gets a third of the room, single ones of what nothing was tuned on do not reach theirs.
     let plants = SEEDS * SEATS.len() as u64;
-    assert!(unseen.found() * 100 >= plants * 85, "{unseen:?}");
-    assert!(unseen.least() * 100 >= SEEDS * 60, "{unseen:?}");
+    let found: u64 = unseen.local.iter().sum();
+    assert!(found * 100 >= plants * 85, "{unseen:?}");
+    assert!(least(&unseen.local) * 100 >= SEEDS * 65, "{unseen:?}");
 }
 
 /// The paraphrases are what they are called: they share hardly a word with the question or their seat.
@@ -153,7 +170,7 @@ fn c03_planted_passages_reach_their_seats() {
 fn c03_paraphrases_share_hardly_a_word() {
     for seat in &SEATS {
         let about = format!("{QUESTION} {}", seat.lexicon);
-        for plant in seat.paraphrased {
+        for plant in seat.paraphrased.iter().chain(&seat.fresh) {
             let shared: HashSet<String> = long_words(plant)
                 .intersection(&long_words(&about))
                 .cloned()

@@ -16,6 +16,8 @@ pub(crate) struct SeatPlants {
     pub(crate) lexical: [&'static str; 3],
     /// With hardly any of them. The search was tuned on the first three, with an eye on the others.
     pub(crate) paraphrased: [&'static str; 2 * TUNED],
+    /// Paraphrases by someone who knew nothing of the search, and that nothing was tuned on.
+    pub(crate) fresh: [&'static str; 5],
 }
 
 pub(crate) const SEATS: [SeatPlants; 9] = [
@@ -54,6 +56,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
              records depends on the old way. Relocating it first would mean leaving a side entrance open for weeks. \
              Last year strangers got in through just such an entrance at one of our suppliers.",
         ],
+        fresh: [
+            "Once the consumer files sit in the new environment, staff will sign in through the group's single \
+             identity service. Eleven shared admin accounts have no named owner and would lose access on that \
+             day. Each needs a person assigned to it and its rights cut down beforehand.",
+            "Penetration testers got into two of the hosts that are to hold our account holders' details. They \
+             climbed from an ordinary operator's rights to full root through an unpatched agent. Until that hole \
+             is closed, personal information ought not to be copied across.",
+            "The privacy officer notes that the target machines are run by a processor outside the EU. Under the \
+             GDPR we need a signed processing agreement and an impact assessment before our buyers' personal \
+             details are transferred there. Neither paper exists so far, and the regulator may impose fines.",
+            "Today the subscriber records lie scrambled on disk with keys held in our own vault. The new platform \
+             comes with vendor-managed keys, so the supplier's engineers could read names and card numbers. \
+             Bringing our own keys is possible but must be switched on before the first row is copied.",
+            "Fourteen in-house programs still reach the client master file with hard-coded passphrases. After the \
+             relocation those will be refused, since the new hosts accept only short-lived identities issued per \
+             program. Rewriting the code also rids us of keys that former employees still know.",
+        ],
     },
     SeatPlants {
         seat: "IT/infrastructure",
@@ -89,6 +108,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "In July the air conditioning in the old computer room broke down, and the system with the clients' records \
              was gone for a whole afternoon. The other room has two cooling plants and its own generator. A second copy \
              would run there at all times and step in by itself.",
+        ],
+        fresh: [
+            "The eight new machines were sized for the shop catalogue alone. With our buyers' records added on \
+             top, RAM would be filled to 91 percent at the Monday peak, leaving no headroom if one host dies. Two \
+             more blades would have to be bought, racked and burnt in first.",
+            "The boxes on which the register of buyers lives today are seven years old, and the maker stops \
+             supplying spare parts in March. Three power units and a RAID controller have failed since spring. \
+             Shifting everything over to the new rack, which is still under warranty, would end that worry.",
+            "In the trial the new platform lost one machine on purpose and the client master file was back within \
+             forty seconds on a sibling host. The present pair needs an engineer to switch by hand, which took 52 \
+             minutes last time. That is a strong reason to relocate it.",
+            "The SSD pool behind the new hosts has 14 TB free, while the subscriber files take up 11 TB and grow \
+             by 300 GB a month. The volumes would thus be full before the end of next year. The platform team \
+             asks for another shelf of drives before those files are brought across.",
+            "Nobody on the night crew has yet operated the container platform to which our shoppers' records are \
+             to go. Patching the hosts and swapping out a broken machine are still done by the two engineers who \
+             built it. Running our most important system there with so few hands is risky.",
         ],
     },
     SeatPlants {
@@ -126,6 +162,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
              on its list. Forty programs of ours are not on that list, and seven partners call from outside. Unless all \
              are entered beforehand, they will knock in vain.",
         ],
+        fresh: [
+            "From the branch in Porto, a ping to the hall with the new machines takes 38 milliseconds there and \
+             back instead of 6. The till program asks for the buyer's record nine times per sale. If that record \
+             is relocated, cashiers wait a third of a second longer for each receipt.",
+            "The fibre between both halls carries one gigabit per second and is two thirds full by day. Copying \
+             all of the account holders' records over to the new hosts would saturate the line for about thirty \
+             hours. The carrier can lift the link to ten gigabits within six weeks.",
+            "Forty-one applications have the IP address of the old client master written into their settings. \
+             After the relocation the new hosts answer under another address, and those callers will run into a \
+             timeout. An alias for the hostname would let us repoint them in one place.",
+            "The freshly built rack sits in a separate zone, and port 5432 is blocked from the office range. \
+             Unless a path is opened, the billing program and the web shop cannot reach the shoppers' profiles \
+             once they have been relocated there. Changes to the filter rules take ten working days.",
+            "We traced who calls the client master: the call centre's software alone holds 600 sockets open all \
+             day. On the new hosts each request crosses two additional hops and a load balancer that cuts idle \
+             sockets after five minutes. Keepalives have to be turned on before the switch.",
+        ],
     },
     SeatPlants {
         seat: "Data/schema",
@@ -162,6 +215,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
              numbers. On the system we are going to, every kind of information needs a place of its own with fixed \
              rules. Taking those remarks apart is the largest piece of work in the whole relocation.",
         ],
+        fresh: [
+            "On the new machines the engine treats client numbers as 32-bit integers, whereas ours have leading \
+             zeros and are kept as text. Carried over as they are, 18,000 of them would collide. The field has to \
+             be declared as a string in the target definition, with a check on its length.",
+            "The old register of buyers lets a postal address be empty, yet the definition prepared for the new \
+             hosts marks it NOT NULL. About 7 percent of the rows would be rejected during the transfer. Either \
+             that rule is loosened or a default value has to be put into the empty fields.",
+            "Orders point to the client record through its e-mail address, which is not unique in 412 cases. The \
+             engine on the new platform enforces foreign references strictly and refuses such rows. Duplicates \
+             must be merged and a proper identifier introduced before anything is carried over.",
+            "Nineteen stored procedures and six triggers around the subscriber records are written in the old \
+             vendor's SQL dialect. The new hosts run PostgreSQL, where dates, enums and the money field are \
+             declared differently. Every one of these definitions has to be rewritten for the transfer.",
+            "The attribute 'region' in the client master holds three things at once: country, sales area and tax \
+             zone. The design for the new platform splits it into separate fields with an enum each. Four \
+             programs that select it by name will break on the day the records are carried over.",
+        ],
     },
     SeatPlants {
         seat: "Data/pipeline",
@@ -196,6 +266,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "For some weeks, every change to a client's record would have to be written twice, to the old machines and \
              to the other ones, so that neither lags behind. A small program carries the changes across every few \
              seconds. When it stumbled in the trial, four thousand changes arrived in the wrong order.",
+        ],
+        fresh: [
+            "Every night at two a script pulls changed buyer profiles from the old machines and loads them into \
+             the warehouse. It reads the vendor's redo log, which does not exist on the new hosts. Without a \
+             rewrite the sales dashboards would be stuck at the day of the relocation.",
+            "The Kafka connector that publishes each change to a consumer's profile knows only the old engine. \
+             After the relocation, eleven downstream consumers such as the newsletter and the fraud scoring would \
+             receive no events. A Debezium connector for the successor platform is half finished.",
+            "As long as the old and the new machines run side by side, each change to a shopper's record must be \
+             mirrored in near real time. In the trial the mirror lagged by 22 minutes at noon. Reports that draw \
+             on the copy would show wrong totals until it has caught up with the source.",
+            "Marketing's scoring run draws its input from the client master by a full dump at 03:00. On the hosts \
+             to which it is to be relocated, that hour is reserved for upkeep, and the dump would be aborted \
+             halfway. The Airflow chain after it, with seven steps, has to start at 05:00 instead.",
+            "The partner files with new subscribers arrive by SFTP and are cleansed by a Perl program running on \
+             the old machine itself. When the records go to the new platform, that program has nowhere to run. \
+             The loading and cleansing steps have to be rebuilt in Spark beforehand.",
         ],
     },
     SeatPlants {
@@ -232,6 +319,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
              read such a tape on the machines we want to go to. If fire broke out in the first weeks there, we would \
              stand with tapes that nothing can open.",
         ],
+        fresh: [
+            "Tax law obliges us to keep the files on former patrons for ten years. The plan for the new \
+             environment carries over only those who bought something since 2019. The older ones must be put away \
+             somewhere safe and readable before the old hosts are scrapped, or we break that duty.",
+            "Tape copies of the buyer register are written in the old vendor's format and cannot be read by the \
+             engine on the new hosts. If an auditor asks for the state of 2017, nobody could bring it back after \
+             the relocation. One old machine ought to be kept for that purpose.",
+            "In March 3,100 shoppers had their records erased at their own request. The copy prepared for the new \
+             platform was taken in January and still contains every one of them. They have to be erased again as \
+             soon as it has been loaded there, and proof of it must be kept for three years.",
+            "The safety copies that the new hosts write each night have never been played back in full. On the \
+             old machines a drill in May brought all account holders' records back in four hours. No one can say \
+             today how long it would take, or what would be lost, after the relocation.",
+            "Lawyers have forbidden us to destroy any correspondence with the buyers involved in the Hartmann \
+             lawsuit. The successor platform wipes people's profiles automatically after 36 months without \
+             activity. That rule must be disabled for these 54 people before their records are transferred.",
+        ],
     },
     SeatPlants {
         seat: "Ops/finance",
@@ -265,6 +369,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "What the relocation of the clients' records will swallow has been guessed three times, and each guess was \
              twice the one before. The board has put aside ninety thousand. Should it become more, the rest must be \
              taken from what was meant for the shops.",
+        ],
+        fresh: [
+            "Running the buyer register in its new home would come to 9,400 euros a month, against 12,100 today. \
+             The one-off work for the relocation is put at 85,000 euros, most of it external day rates. The \
+             outlay would thus be earned back after a little more than two and a half years.",
+            "Our agreement with the old engine's vendor renews by itself on 31 December for another three years \
+             at 140,000 euros each. Notice must be given by the end of September. If our buyers' records have not \
+             reached the new machines by then, we pay for both platforms.",
+            "The board has approved 200,000 euros for relocating the subscriber files, of which 163,000 are \
+             already committed to outside consultants. Nothing is set aside for the double running of old and new \
+             machines. The controller expects an overrun of about 30,000 euros.",
+            "The provider of the new hosts bills outgoing traffic per gigabyte. Given how often our shops would \
+             read subscriber records from there, that adds 2,300 euros a month, which the business case left out. \
+             The promised economies of the relocation shrink from 2,700 to 400 euros.",
+            "The old machines holding our consumers' details still have a book value of 64,000 euros. Taking them \
+             out of service before June means writing that sum off in the current fiscal year. Accounting would \
+             rather relocate the records afterwards, when depreciation has ended.",
         ],
     },
     SeatPlants {
@@ -301,6 +422,24 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
              back. If the clients' records are relocated just before the holidays, the same may happen again. Those who \
              sit at the telephones ask for extra hands, or for another month.",
         ],
+        fresh: [
+            "When the order files went to the new machines last year, the hotline took 1,900 calls in two days. \
+             Most callers could not find their purchases and were angry that nobody had warned them. Before their \
+             profiles follow, a letter to account holders has to go out two weeks ahead.",
+            "The call centre's agents will see a different lookup screen once the buyer profiles live in the new \
+             environment. Only 12 of the 70 have been shown how it works. The team leader asks for three half- \
+             days of coaching, as otherwise callers will be kept on hold for longer.",
+            "While the records are being carried over to the new machines, shoppers cannot see their profile for \
+             about six hours. Those who phone in will want an explanation, and we have no agreed wording for it. \
+             A banner on the website and a script for the agents are needed.",
+            "Branch staff have been grumbling about frozen screens whenever they look up a buyer on the old \
+             machines. Some 240 such reports reached the hotline in October alone. They hope that taking the \
+             records to the new hosts will put an end to it and ask to be told the date in good time.",
+            "Once their profiles have been transferred to the new platform, everyone will have to sign in anew, \
+             and older clients tend to lock themselves out. The hotline reckons with 400 additional calls a day \
+             during the first week. With two colleagues on leave, people would wait over twenty minutes on the \
+             line.",
+        ],
     },
     SeatPlants {
         seat: "Ops/release",
@@ -335,6 +474,23 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "On the night when our buyers' records are switched to the other machines, two people from each team would \
              have to be awake, and one who may decide to call it off. Up to four in the morning everything can be taken \
              back. After that there is only forward.",
+        ],
+        fresh: [
+            "No changes to live systems are allowed between 15 November and 6 January because of the Christmas \
+             trade. That leaves two weekends for taking the buyer register to its new home. If the first try on \
+             31 October fails, there is only one more chance before next spring.",
+            "The dry run of carrying the subscriber files over to the new rack took eleven hours instead of the \
+             planned seven. It was broken off on Sunday when the row counts did not match. A second dry run on \
+             the trial system has to succeed before we set a date for going live.",
+            "There is no way back once shops have written to the client records on the new machines for more than \
+             an hour. The plan names neither a point of no return nor the person who may stop the switchover. The \
+             change board will not give its go-ahead for the weekend without both.",
+            "We propose to bring people's profiles over in waves: first the staff accounts, then Austria, then \
+             everyone else. Between the waves we watch the successor platform for three days. If errors go above \
+             one percent, that wave is reverted and served from the old machines again.",
+            "On the weekend chosen for switching our account holders' records over to the new hosts, both \
+             engineers who know them best are away. The duty roster shows only a trainee for Sunday night. Either \
+             the date is pushed back by a week or someone senior has to swap shifts.",
         ],
     },
 ];
