@@ -43,12 +43,13 @@ fn main() {
         .enable_all()
         .build()
         .unwrap();
-    let mut arguments = std::env::args().skip(1);
-    if arguments.next().as_deref() == Some(SERVE) {
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|first| first == SERVE).is_some() {
         let latency = arguments.next().unwrap().parse().unwrap();
         runtime.block_on(serve(Duration::from_millis(latency)));
         return;
     }
+    let wanted = arguments.filter(|word| !word.starts_with("--")).collect();
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let bench = Bench {
         small: text(dir.path(), "small.txt", 200 << 10),
@@ -56,6 +57,7 @@ fn main() {
         home: dir.path().join("home"),
         at_once: Server::start(0),
         at_50_ms: Server::start(50),
+        wanted,
     };
     runtime.block_on(bench.all());
 }
@@ -156,6 +158,8 @@ struct Bench {
     home: PathBuf,
     at_once: Server,
     at_50_ms: Server,
+    /// Parts that are wanted; all where none is named.
+    wanted: Vec<String>,
 }
 
 impl Bench {
@@ -163,14 +167,37 @@ impl Bench {
         println!("rlm: one root, code in a sandbox, leaf calls and children, journalled\n");
         let host = Runtime::open(Options::new(self.home.clone(), |_| None)).unwrap();
         host.sandbox().warm();
+        // First: memory is that of a process that has done nothing else.
+        if self.wants("large") {
+            self.large(&host).await;
+        }
+        if self.wants("calls") {
+            self.calls(&host).await;
+        }
+        if self.wants("caps") {
+            self.caps(&host).await;
+        }
+        if self.wants("children") {
+            self.children(&host).await;
+        }
+        if self.wants("peers") {
+            self.peers();
+        }
+    }
+
+    fn wants(&self, part: &str) -> bool {
+        self.wanted.is_empty() || self.wanted.iter().any(|word| word == part)
+    }
+
+    async fn calls(&self, host: &Runtime) {
         let (zero, fifty) = (&self.at_once, &self.at_50_ms);
         for _ in 0..3 {
-            self.run(&host, zero, "SUBMIT(llm_query('a'))", AMPLE).await;
+            self.run(host, zero, "SUBMIT(llm_query('a'))", AMPLE).await;
         }
         let mut warm = Vec::new();
         for n in 0..20 {
             let code = format!("SUBMIT(llm_query('a {n}'))");
-            warm.push(self.run(&host, zero, &code, AMPLE).await.seconds);
+            warm.push(self.run(host, zero, &code, AMPLE).await.seconds);
         }
         row(
             "warm run with one sub-call",
@@ -178,30 +205,26 @@ impl Bench {
             "≤ 0.05 s",
         );
         let each = "SUBMIT([llm_query(f'part {n}') for n in range(1000)][-1])";
-        let ran = self.run(&host, zero, each, AMPLE).await;
+        let ran = self.run(host, zero, each, AMPLE).await;
         row(
             "per sub-call at 0 ms, one after the other, n=1000",
             &per_call(&ran),
             "≤ 0.3 ms",
         );
-        let ran = self.run(&host, zero, &batch(1000), AMPLE).await;
+        let ran = self.run(host, zero, &batch(1000), AMPLE).await;
         row(
             "per sub-call at 0 ms, batched, n=1000",
             &per_call(&ran),
             "≤ 0.2 ms",
         );
-        let ran = self.run(&host, fifty, &batch(100), AMPLE).await;
+        let ran = self.run(host, fifty, &batch(100), AMPLE).await;
         row("100 batched at 50 ms", &seconds(ran.seconds), "≤ 0.12 s");
-        let ran = self.run(&host, fifty, &batch(1000), AMPLE).await;
+        let ran = self.run(host, fifty, &batch(1000), AMPLE).await;
         row(
             "1000 batched at 50 ms, 128 in flight",
             &seconds(ran.seconds),
             "≤ 0.6 s",
         );
-        self.large(&host).await;
-        self.caps(&host).await;
-        self.children(&host).await;
-        self.peers();
     }
 
     async fn large(&self, host: &Runtime) {

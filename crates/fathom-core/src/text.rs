@@ -31,6 +31,11 @@ impl Text {
         self.plain.as_deref().unwrap_or_default()
     }
 
+    /// The plain text, shared.
+    pub fn shared(&self) -> Option<&Arc<str>> {
+        self.plain.as_ref()
+    }
+
     /// Whether nothing can be read: sealed and not opened, for want of the run's key.
     pub fn is_closed(&self) -> bool {
         self.plain.is_none()

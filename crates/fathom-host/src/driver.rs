@@ -132,7 +132,8 @@ impl Driver {
             let timer = self.state.timers.first().map(|(at, _)| *at);
             tokio::select! {
                 biased;
-                changed = durable.changed() => {
+                // Nobody is woken by a disk that nothing waits for.
+                changed = durable.changed(), if self.run.awaits_log() => {
                     if changed.is_err() {
                         return Err(StoreError::Closed.into());
                     }

@@ -2,9 +2,11 @@
 //! into the model's window goes out as a plain call.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use fathom_core::cell::Form;
 use fathom_core::event::ProgramSpec;
+use fathom_core::id::Digest;
 use fathom_core::model::{Delivery, Message, ModelRole, Models, Request, Speaker};
 use fathom_core::packet::Frame;
 use fathom_core::programs::direct;
@@ -13,6 +15,8 @@ use fathom_core::unit::Millis;
 use fathom_material::limits::Bounds;
 use fathom_material::{Document, Gathered, Skipped, gather_within};
 use fathom_sandbox::{Content, Material, Sandbox};
+
+use sha2::{Digest as _, Sha256};
 
 pub use fathom_sandbox::Context;
 
@@ -101,10 +105,13 @@ impl Runtime {
             });
         }
         params.skipped = skipped.iter().map(ToString::to_string).collect();
-        let (given, material): (Vec<Given>, Vec<Material>) =
-            documents.into_iter().map(describe).unzip();
+        let texts: Vec<Bare> = documents.into_iter().map(Bare::from).collect();
+        let material = texts.iter().map(Bare::material).collect();
+        // The sandbox takes it in while it is described to the model.
+        let described = in_the_background(move || texts.into_iter().map(Bare::describe).collect());
+        let (context, given) = tokio::join!(self.sandbox().load(material), described);
         params.given = given;
-        let context = self.sandbox().load(material).await?;
+        let context = context?;
         Ok(Explored {
             program: params.spec(),
             context: Some(context),
@@ -165,7 +172,8 @@ pub async fn load(
         return Ok((sandbox.load(vec![nothing]).await?, Vec::new()));
     }
     let Gathered { documents, skipped } = in_the_background(move || read(&paths, text)).await?;
-    let material = documents.into_iter().map(|one| describe(one).1).collect();
+    let texts = documents.into_iter().map(Bare::from);
+    let material = texts.map(|text| text.material()).collect();
     Ok((sandbox.load(material).await?, skipped))
 }
 
@@ -188,33 +196,63 @@ fn read(paths: &[PathBuf], text: Option<(String, String)>) -> Result<Gathered, H
     Ok(gathered)
 }
 
-/// What the model is told of a document, and what code finds of it.
-fn describe(document: Document) -> (Given, Material) {
-    let form = form(&document);
-    let path = document.path.as_deref();
-    let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-    let (name, digest) = (document.source.clone(), document.digest);
-    let plain = plain(document);
-    let place = match path {
-        Some(path) => Place::File {
-            path: path.to_string_lossy().into_owned(),
-        },
-        None => Place::Here {
-            text: plain.clone(),
-        },
-    };
-    let lines = plain.bytes().filter(|byte| *byte == b'\n').count() as u64;
-    let given = Given {
-        name: name.clone(),
-        form,
-        bytes: plain.len() as u64,
-        chars: plain.chars().count() as u64,
-        lines: lines + u64::from(!plain.is_empty() && !plain.ends_with('\n')),
-        preview: plain.chars().take(PREVIEW_CHARS).collect(),
-        digest,
-        place,
-    };
-    (given, material(name, form, plain))
+/// A document without markup, for code and for a description.
+struct Bare {
+    name: String,
+    form: Form,
+    path: Option<PathBuf>,
+    text: Arc<String>,
+}
+
+impl From<Document> for Bare {
+    fn from(document: Document) -> Self {
+        Self {
+            form: form(&document),
+            name: document.source.clone(),
+            path: document.path.clone(),
+            text: Arc::new(plain(document)),
+        }
+    }
+}
+
+impl Bare {
+    /// What code finds of it.
+    fn material(&self) -> Material {
+        Material {
+            name: self.name.clone(),
+            form: self.form,
+            content: Content::Shared(Arc::clone(&self.text)),
+        }
+    }
+
+    /// What the model is told of it.
+    fn describe(self) -> Given {
+        let text = &*self.text;
+        let path = self.path.as_deref();
+        let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+        let place = match path {
+            Some(path) => Place::File {
+                path: path.to_string_lossy().into_owned(),
+            },
+            None => Place::Here { text: text.clone() },
+        };
+        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        Given {
+            form: self.form,
+            bytes: text.len() as u64,
+            chars: text.chars().count() as u64,
+            lines: lines + u64::from(!text.is_empty() && !text.ends_with('\n')),
+            preview: text.chars().take(PREVIEW_CHARS).collect(),
+            digest: digest(text),
+            name: self.name,
+            place,
+        }
+    }
+}
+
+/// What shows later whether a text is still the same.
+fn digest(text: &str) -> Digest {
+    Digest(Sha256::digest(text).into())
 }
 
 fn form(document: &Document) -> Form {
@@ -256,11 +294,11 @@ fn find_again(given: Given) -> Result<Material, HostError> {
         Place::Passed => PathBuf::new(),
         Place::File { path } => PathBuf::from(path),
     };
-    let document = read_one(&path)?;
-    if document.digest != given.digest {
+    let text = plain(read_one(&path)?);
+    if digest(&text) != given.digest {
         return Err(HostError::MaterialChanged { name: given.name });
     }
-    Ok(material(given.name, given.form, plain(document)))
+    Ok(material(given.name, given.form, text))
 }
 
 fn read_one(path: &Path) -> Result<Document, HostError> {

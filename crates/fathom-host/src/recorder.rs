@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use fathom_core::event::Record;
 use fathom_core::id::{Digest, EpisodeId, RunId};
 use fathom_core::step::{Appended, Log, Position};
-use fathom_store::{Chain, Entry, RunLog, Sealer, SignalId, StoreError};
+use fathom_store::{Chain, Entry, RunLog, Sealed, Sealer, SignalId, StoreError};
 
 use crate::story::Story;
 
@@ -15,6 +15,7 @@ const NEVER: Position = Position(u64::MAX);
 pub(crate) struct Recorder {
     run: RunId,
     sealer: Sealer,
+    sealed: Sealed,
     log: RunLog,
     chains: BTreeMap<EpisodeId, Chain>,
     pub(crate) story: Story,
@@ -31,6 +32,7 @@ impl Recorder {
         Self {
             run,
             sealer,
+            sealed: Sealed::default(),
             log,
             chains: BTreeMap::new(),
             story: Story::default(),
@@ -61,7 +63,7 @@ impl Recorder {
             .chains
             .entry(episode.clone())
             .or_insert_with(|| Chain::new(run, episode.clone()));
-        let mut entry = Entry::seal(record, chain, &self.sealer)?;
+        let mut entry = Entry::seal_anew(record, chain, &self.sealer, &mut self.sealed)?;
         entry.settles = std::mem::take(&mut self.settles);
         let hash = entry.hash;
         let position = self.log.append(entry)?;

@@ -42,8 +42,6 @@ pub struct Document {
     pub text: String,
     /// How it is written.
     pub format: Format,
-    /// SHA-256 of the bytes it was read from.
-    pub digest: Digest,
     /// The file it was read from.
     pub path: Option<PathBuf>,
 }
@@ -54,11 +52,15 @@ impl Document {
         let (source, text) = (source.into(), text.into());
         Self {
             format: format_of(Path::new(&source), &text),
-            digest: Digest(Sha256::digest(&text).into()),
             source,
             text,
             path: None,
         }
+    }
+
+    /// SHA-256 of what it says.
+    pub fn digest(&self) -> Digest {
+        Digest(Sha256::digest(&self.text).into())
     }
 
     /// What it says, without markup that is not meant to be read.
@@ -94,7 +96,7 @@ impl Gathered {
         let mut parts: Vec<_> = self
             .documents
             .iter()
-            .map(|document| (&document.source, &document.digest))
+            .map(|document| (&document.source, document.digest()))
             .collect();
         parts.sort_by_key(|(source, digest)| (*source, digest.0));
         let mut all = Sha256::new();
@@ -123,9 +125,9 @@ pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, Mat
     let mut room = Room::new(bounds.bytes);
     for found in walk.found {
         match read(&found, bounds) {
-            Ok((bytes, digest)) => {
+            Ok(bytes) => {
                 room.take(bytes.len())?;
-                match document(&found, bytes, digest) {
+                match document(&found, bytes) {
                     Ok(document) => gathered.documents.push(document),
                     Err(error) => gathered.skipped.push(skipped(&found, error)?),
                 }
@@ -157,8 +159,8 @@ fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError
     })
 }
 
-/// Reads no more than a file may have, whatever its size is said to be, and unfolds it. The digest is that of the file.
-fn read(found: &Found, bounds: &Bounds) -> Result<(Vec<u8>, Digest), MaterialError> {
+/// Reads no more than a file may have, whatever its size is said to be, and unfolds it.
+fn read(found: &Found, bounds: &Bounds) -> Result<Vec<u8>, MaterialError> {
     let unreadable = |source| MaterialError::Unreadable {
         source_name: found.source.clone(),
         source,
@@ -167,7 +169,6 @@ fn read(found: &Found, bounds: &Bounds) -> Result<(Vec<u8>, Digest), MaterialErr
     let file = File::open(&found.path).map_err(unreadable)?;
     let said = file.metadata().map_or(0, |metadata| metadata.len());
     let bytes = at_most(file, said, bytes_max).map_err(unreadable)?;
-    let digest = Digest(Sha256::digest(&bytes).into());
     let unfolded = match bytes.as_slice() {
         [0x1f, 0x8b, ..] => {
             let unfolding = flate2::read::MultiGzDecoder::new(bytes.as_slice());
@@ -186,7 +187,7 @@ fn read(found: &Found, bounds: &Bounds) -> Result<(Vec<u8>, Digest), MaterialErr
             bytes_max,
         });
     }
-    Ok((unfolded, digest))
+    Ok(unfolded)
 }
 
 /// All of it, or one byte more than there may be.
@@ -198,7 +199,7 @@ fn at_most(from: impl Read, said: u64, bytes_max: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn document(found: &Found, bytes: Vec<u8>, digest: Digest) -> Result<Document, MaterialError> {
+fn document(found: &Found, bytes: Vec<u8>) -> Result<Document, MaterialError> {
     if bytes.starts_with(pdf::MAGIC) {
         let text = pdf::text(bytes).map_err(|cause| MaterialError::BrokenPdf {
             source_name: found.source.clone(),
@@ -208,7 +209,6 @@ fn document(found: &Found, bytes: Vec<u8>, digest: Digest) -> Result<Document, M
             source: found.source.clone(),
             format: Format::Pages,
             text,
-            digest,
             path: Some(found.path.clone()),
         });
     }
@@ -219,7 +219,6 @@ fn document(found: &Found, bytes: Vec<u8>, digest: Digest) -> Result<Document, M
         source: found.source.clone(),
         format: format_of(&found.path, &text),
         text,
-        digest,
         path: Some(found.path.clone()),
     })
 }

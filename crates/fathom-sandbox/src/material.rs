@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use fathom_core::cell::Form;
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
@@ -33,6 +34,8 @@ pub struct Material {
 pub enum Content {
     /// In memory.
     Bytes(Vec<u8>),
+    /// In memory, where others look at it too.
+    Shared(Arc<String>),
     /// A file, from where it stands to its end.
     File(File),
 }
@@ -73,6 +76,9 @@ impl Sealed {
                 Content::Bytes(content) => {
                     memory.write_all(&content).map(|()| content.len() as u64)
                 }
+                Content::Shared(content) => memory
+                    .write_all(content.as_bytes())
+                    .map(|()| content.len() as u64),
                 Content::File(file) => copy_file(file, &mut memory, MATERIAL_BYTES_MAX - bytes),
             }
             .map_err(SandboxError::io("copy the material"))?;

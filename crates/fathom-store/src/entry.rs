@@ -8,7 +8,7 @@ use fathom_core::unit::Timestamp;
 
 use crate::chain::{self, Chain};
 use crate::error::StoreError;
-use crate::seal::{Blob, Sealer};
+use crate::seal::{Blob, Sealed, Sealer};
 use crate::signals::SignalId;
 
 /// One record on its way to the disk.
@@ -58,6 +58,16 @@ impl Entry {
         chain: &mut Chain,
         sealer: &Sealer,
     ) -> Result<Self, StoreError> {
+        Self::seal_anew(record, chain, sealer, &mut Sealed::default())
+    }
+
+    /// The same, without the blobs of texts that were sealed for an earlier record of the run.
+    pub fn seal_anew(
+        record: &mut Record,
+        chain: &mut Chain,
+        sealer: &Sealer,
+        sealed: &mut Sealed,
+    ) -> Result<Self, StoreError> {
         if record.seq != chain.next_seq() || sealer.run() != chain.run() {
             return Err(StoreError::OutOfOrder {
                 run: chain.run(),
@@ -65,7 +75,7 @@ impl Entry {
                 seq: record.seq,
             });
         }
-        let blobs = sealer.seal(record)?;
+        let blobs = sealer.seal_anew(record, sealed)?;
         let bytes = chain::encode(record)?;
         let hash = chain.extend(&bytes);
         Ok(Self {

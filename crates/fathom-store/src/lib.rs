@@ -37,7 +37,7 @@ pub use log::{Durability, LogSink, LogState, RunLog, Ticket};
 pub use memory::MemoryJournal;
 pub use registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
 pub use runs::{NewRun, RunFilter, RunInfo, RunQuery, RunState};
-pub use seal::{Blob, RunKey, Sealer};
+pub use seal::{Blob, RunKey, Sealed, Sealer};
 pub use signals::{KillOrder, Lifted, PostedSignal, SignalId};
 pub use sqlite::{SqliteJournal, SqliteOptions};
 pub use vectors::{VECTORS_MAX, VectorCache, VectorHash};

@@ -4,8 +4,9 @@
 //! same blob, a replay can compare addresses, and nothing is stored twice. Who lacks the run's key learns a
 //! text's length, and whether two texts of one run are equal. Nothing links texts of different runs.
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::fmt;
+use std::sync::Arc;
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{KeyInit, Tag, XChaCha20Poly1305, XNonce};
@@ -90,6 +91,39 @@ pub fn address_of(bytes: &[u8]) -> Digest {
     Digest(Sha256::digest(bytes).into())
 }
 
+/// Texts that were sealed lately. A prompt stands in the question of a cell, in what is measured and in what is sent.
+#[derive(Debug, Default)]
+pub struct Sealed {
+    /// The newest last. Holding a text keeps its place in memory from being another's.
+    lately: VecDeque<(Arc<str>, Digest)>,
+}
+
+impl Sealed {
+    /// How many are remembered.
+    const LATELY_MAX: usize = 32;
+
+    /// Largest text that is remembered.
+    const BYTES_MAX: usize = 64 << 10;
+
+    fn address(&self, text: &Text) -> Option<Digest> {
+        let text = text.shared()?;
+        let mut lately = self.lately.iter().rev();
+        lately
+            .find(|(known, _)| Arc::ptr_eq(known, text))
+            .map(|(_, address)| *address)
+    }
+
+    fn keep(&mut self, text: &Text, address: Digest) {
+        let Some(text) = text.shared().filter(|text| text.len() <= Self::BYTES_MAX) else {
+            return;
+        };
+        if self.lately.len() == Self::LATELY_MAX {
+            self.lately.pop_front();
+        }
+        self.lately.push_back((Arc::clone(text), address));
+    }
+}
+
 /// Seals and opens the texts of one run.
 #[derive(Clone)]
 pub struct Sealer {
@@ -122,6 +156,15 @@ impl Sealer {
     /// Seals every text of a record, whoever sealed it before, and gives the blobs to be stored with it. The
     /// plain texts stay in the record; only its encoding leaves them out.
     pub fn seal(&self, record: &mut Record) -> Result<Vec<Blob>, StoreError> {
+        self.seal_anew(record, &mut Sealed::default())
+    }
+
+    /// The same, without the blobs of texts that were sealed for an earlier record.
+    pub fn seal_anew(
+        &self,
+        record: &mut Record,
+        sealed: &mut Sealed,
+    ) -> Result<Vec<Blob>, StoreError> {
         let mut blobs = Vec::new();
         let mut addresses = HashSet::new();
         let mut outcome = Ok(());
@@ -129,7 +172,16 @@ impl Sealer {
             if outcome.is_err() {
                 return;
             }
-            match self.seal_text(text) {
+            if let Some(address) = sealed.address(text) {
+                text.unseal();
+                text.seal(address);
+                return;
+            }
+            let blob = self.seal_text(text);
+            if let Ok(blob) = &blob {
+                sealed.keep(text, blob.address);
+            }
+            match blob {
                 Ok(blob) if addresses.insert(blob.address) => blobs.push(blob),
                 Ok(_) => {}
                 Err(error) => outcome = Err(error),
