@@ -35,6 +35,7 @@ setup: ## Install what building needs, where it is missing
 
 .PHONY: test
 test: setup nextest ## Fetch small weights, run all tests and the examples in the docs
+	@scripts/setup-redis >/dev/null
 	@if cargo nextest --version >/dev/null 2>&1; then \
 		cargo nextest run --workspace --no-run; \
 		export FATHOM_TEST_WEIGHTS="$$(scripts/pull-weights $(TEST_WEIGHTS))"; \
@@ -59,6 +60,7 @@ bench: setup ## Fetch all weights and what we compare with, and run the benchmar
 	export FATHOM_BENCH_RLM_PEERS="$$(scripts/bench-peers rlm)"; \
 	cargo bench -p fathom-core --bench complexity; \
 	cargo bench -p fathom-sandbox --bench sandbox; \
+	cargo bench -p fathom-store --bench symbols; \
 	cargo bench -p fathom-cli --bench figures --bench packing --bench council --bench rlm --bench rlm_local; \
 	cargo bench -p fathom-local
 

@@ -1,6 +1,6 @@
 //! What the embedded model makes of material far beyond its window: a needle in logs, and counts by category.
 //!
-//! Not a test: it prints what it saw. `make bench` runs it; `FATHOM_BENCH_SEEDS` says how many seeds of each (3 unless
+//! Not a test: it prints what it saw. `make bench` runs it; `FATHOM_BENCH_SEEDS` says how many seeds of each (10 unless
 //! told), since each takes the model a while.
 #![expect(
     clippy::print_stdout,
@@ -21,7 +21,7 @@ const HEAD_CHARS: usize = 6_000;
 
 fn main() {
     let seeds = std::env::var("FATHOM_BENCH_SEEDS").ok();
-    let seeds = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(3);
+    let seeds = seeds.and_then(|seeds| seeds.parse().ok()).unwrap_or(10);
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     println!("the embedded model on material beyond its window, {seeds} seeds each\n");
     for size in ["1MB", "10MB", "100MB"] {
@@ -80,8 +80,7 @@ impl Seen {
     }
 
     fn calls(&self) -> u64 {
-        let of = |key: &str| self.json["rlm"][key].as_u64().unwrap_or_default();
-        of("iterations") + of("subcalls")
+        self.json["model_calls"].as_u64().unwrap_or_default()
     }
 }
 

@@ -22,7 +22,12 @@ impl App {
     /// Opens the home.
     pub(crate) fn open(settings: Settings) -> Result<Self, CliError> {
         let clock = Arc::new(SystemClock::new());
+        let symbols = settings
+            .symbols
+            .settle(environment::key)
+            .map_err(HostError::from)?;
         let options = Options {
+            symbols,
             heads: settings.heads.clone(),
             concurrency: settings.concurrency,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

@@ -82,6 +82,8 @@ pub(crate) enum CliError {
     Weights(#[from] WeightsError),
     #[error("interrupted while fetching `{names}`")]
     PullInterrupted { names: String },
+    #[error("{message}")]
+    Symbols { message: String, hint: &'static str },
     #[error("{what}")]
     Bug { what: String },
 }
@@ -112,6 +114,7 @@ impl CliError {
             Self::Interrupted { .. } => "F0490",
             Self::StillRunning { .. } => "F0491",
             Self::NothingToDraw { .. } => "F0492",
+            Self::Symbols { .. } => "F0493",
             Self::Host(error) | Self::Run { error, .. } => error.code(),
             Self::Weights(error) => error.code(),
             Self::PullInterrupted { .. } => "F0532",
@@ -146,6 +149,7 @@ impl CliError {
             Self::NotReplaced { .. } => "give another file, or move that one away".into(),
             Self::Unwritable { .. } => "check that its folder is there, and its permissions".into(),
             Self::NothingToDraw { .. } => "look further back with `--days N`, or ask a council first".into(),
+            Self::Symbols { hint, .. } => (*hint).to_owned(),
             Self::OutOfReach { short, .. } => format!("`fathom doctor` looks at the model; when it is back: fathom resume {short}"),
             Self::Interrupted { short, .. } => format!("go on with: fathom resume {short}"),
             Self::StillRunning { run } => format!("watch it with `fathom show {run}`"),
@@ -176,10 +180,16 @@ impl CliError {
             Self::Weights(error) | Self::Host(HostError::Weights(error)) => unusable_weights(error),
             Self::Host(
                 HostError::NoMaterial
+                | HostError::NoPhases { .. }
                 | HostError::Sandbox(
                     SandboxError::BadMaterial { .. } | SandboxError::MaterialTooLarge { .. },
                 ),
             ) => Exit::Usage,
+            Self::Host(HostError::Symbols(_) | HostError::History(_)) => match self.code() {
+                // What the user gave is no address, no catalogue, no session or no recipient.
+                "F0905" | "F0909" | "F0910" | "F0920" | "F0929" => Exit::Usage,
+                _ => Exit::Unreachable,
+            },
             _ => Exit::of_error(self.code()),
         }
     }

@@ -49,6 +49,11 @@ pub(crate) fn read_long_stdin() -> Result<String, CliError> {
     text("stdin", io::stdin().lock(), LONG_BYTES_MAX)
 }
 
+/// All of a text file.
+pub(crate) fn read_text(file: &Path) -> Result<String, CliError> {
+    read_file(file, LONG_BYTES_MAX)
+}
+
 /// A JSON schema in a file.
 pub(crate) fn schema(file: &Path) -> Result<serde_json::Value, CliError> {
     let text = read_file(file, BYTES_MAX)?;

@@ -24,6 +24,8 @@ mod meter;
 mod model_choice;
 mod output;
 mod painter;
+mod passing;
+mod phases_view;
 mod plain_text;
 mod progress;
 mod result_json;

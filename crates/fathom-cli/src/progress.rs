@@ -15,6 +15,7 @@ use crate::line::{Line, Tone};
 use crate::model_choice::shown;
 use crate::output;
 use crate::painter::{Colour, Painter};
+use crate::phases_view;
 use crate::plain_text::{clip, one_line};
 use crate::settings::Loudness;
 use crate::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, Moment, View};
@@ -181,7 +182,10 @@ pub(crate) fn picture(
         episodes_max,
         moment: Moment::Rest,
     };
-    council::lines(story, width, detail).unwrap_or_else(|| tree::lines(story, &view))
+    let mut lines =
+        council::lines(story, width, detail).unwrap_or_else(|| tree::lines(story, &view));
+    lines.extend(phases_view::lines(story, width));
+    lines
 }
 
 /// What the run's tickets ask of a person.

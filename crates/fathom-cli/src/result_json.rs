@@ -2,7 +2,7 @@
 
 use fathom_core::id::RunId;
 use fathom_core::outcome::{BudgetUse, Decision, EpisodeResult, NextAction, Status};
-use fathom_core::programs::rlm;
+use fathom_core::programs::{phases, rlm};
 use fathom_core::stop::StopReason;
 use fathom_core::text::{Text, Texts};
 use fathom_host::story::{Chapter, Story};
@@ -42,6 +42,9 @@ pub(crate) struct ResultJson {
     /// Keys of the result of `rlm`.
     #[serde(flatten)]
     rlm: Option<RlmJson>,
+    /// Keys of the result of `phases`.
+    #[serde(flatten)]
+    phases: Option<PhasesJson>,
 }
 
 /// Which keys a result has beside the common ones.
@@ -104,6 +107,41 @@ fn rlm_json(root: &Chapter) -> Option<RlmJson> {
     let report =
         report.and_then(|report| serde_json::from_str::<rlm::Report>(report.as_str()).ok());
     Some(report.map(RlmJson::from).unwrap_or_default())
+}
+
+/// How a question was thought through.
+#[derive(Debug, Serialize)]
+struct PhasesJson {
+    reply: String,
+    phases: Vec<phases::PhaseNote>,
+    commands: Vec<phases::CommandNote>,
+    symbols: Vec<String>,
+    intermediate_responses: Vec<phases::Intermediate>,
+}
+
+impl From<phases::Report> for PhasesJson {
+    fn from(report: phases::Report) -> Self {
+        Self {
+            reply: report.reply,
+            phases: report.phases,
+            commands: report.commands,
+            symbols: report.symbols,
+            intermediate_responses: report.intermediate_responses,
+        }
+    }
+}
+
+/// What the root of a `phases` run left beside its answer.
+pub(crate) fn phases_report(root: &Chapter) -> Option<phases::Report> {
+    if root.started.program.name != phases::NAME {
+        return None;
+    }
+    let report = root
+        .result
+        .as_ref()
+        .and_then(|result| result.report.as_ref());
+    let report = report.and_then(|report| serde_json::from_str(report.as_str()).ok());
+    Some(report.unwrap_or_default())
 }
 
 /// What a run might use and used.
@@ -187,6 +225,7 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
                 .unwrap_or_default()
         }),
         rlm: rlm_json(root),
+        phases: phases_report(root).map(PhasesJson::from),
     })
 }
 

@@ -9,7 +9,7 @@ use fathom_core::contract::{Contract, RecursionPolicy, cap};
 use fathom_core::programs::direct;
 use fathom_host::HostError;
 use fathom_host::charter::Charter;
-use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config};
+use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config, SymbolsPlace};
 use fathom_host::local::Embedded;
 use fathom_models::count_o200k;
 use fathom_sandbox::{Choice, Sandbox, WorkerCommand};
@@ -77,6 +77,8 @@ pub(crate) struct Settings {
     pub(crate) models_folder: Option<PathBuf>,
     /// The model hub, when it is not the usual one.
     pub(crate) hub_url: Option<String>,
+    /// Where the symbols are.
+    pub(crate) symbols: SymbolsPlace,
 }
 
 impl Settings {
@@ -233,13 +235,12 @@ impl Sources<'_> {
             (None, Some(home)) => beside.join(home),
             (None, None) => self.default_home()?,
         };
-        let heads = config.heads.as_ref().map(|heads| beside.join(heads));
         let said = self.charter(folder, &beside, &config);
         // A broken charter is told by the command that needs it.
         let charter = Charter::find(&said.value, &said.folder, &home, &count_o200k).ok();
         Ok(Settings {
             home,
-            heads,
+            heads: config.heads.as_ref().map(|heads| beside.join(heads)),
             form: self.form(&config)?,
             loudness: self.loudness(&config)?,
             others: self.others(&config)?,
@@ -261,6 +262,7 @@ impl Sources<'_> {
             charter: said,
             models_folder: self.models_folder(folder),
             hub_url: self.variables.get("HF_ENDPOINT").map(str::to_owned),
+            symbols: config.symbols.clone(),
             model: self.model(folder, &beside, config),
             config_file,
         })
@@ -310,13 +312,11 @@ impl Sources<'_> {
     }
 
     fn others(&self, config: &Config) -> Result<Others, CliError> {
-        let said = self.flags.no_resume || switch("FATHOM_NO_RESUME", self.variables)?;
-        let alone = said || config.no_resume;
-        Ok(if alone {
-            Others::LeftAlone
-        } else {
-            Others::Resumed
-        })
+        let is_said = switch("FATHOM_NO_RESUME", self.variables)?;
+        if is_said || self.flags.no_resume || config.no_resume {
+            return Ok(Others::LeftAlone);
+        }
+        Ok(Others::Resumed)
     }
 
     /// The budget, dimension by dimension: flag over variable over file over charter over the usual.

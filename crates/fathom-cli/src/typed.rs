@@ -52,7 +52,7 @@ pub(crate) struct Flags {
         help = "Data folder (journal, keys, charters) [default: $XDG_DATA_HOME/fathom]"
     )]
     pub(crate) home: Option<PathBuf>,
-    /// A built-in charter, one of the home, or a folder [default: default; `council` and `rlm` for theirs]
+    /// A built-in charter, one of the home, or a folder [default: default; `council`, `rlm` and `signalzero` for theirs]
     #[arg(long, global = true, value_name = "NAME|DIR")]
     pub(crate) charter: Option<String>,
     /// local/… (weights or a GGUF file), openai/…, anthropic/…, ollama/… or script/FILE [default: local/default]
@@ -112,6 +112,26 @@ pub(crate) enum Command {
     Rlm(Rlm),
     /// Use the sandbox by hand: cells from stdin, with a line `---` between them
     Repl(Repl),
+    /// Think a question through in phases, with symbols that are kept; without a question, a conversation
+    Phases(Phases),
+    /// Symbols: look them up, search, follow links, change, import and export them
+    #[command(subcommand)]
+    Symbols(SymbolsCommand),
+    /// List the kits, or show one with its symbols
+    Kits {
+        /// The kit
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+    },
+    /// List the agents that a phase may look as, or show one with its symbols
+    Agents {
+        /// The agent
+        #[arg(value_name = "ID")]
+        id: Option<String>,
+    },
+    /// Sessions: what was said, a new key, an export
+    #[command(subcommand)]
+    Session(SessionCommand),
     /// List the runs, newest first
     Runs {
         /// How many
@@ -183,6 +203,9 @@ impl Command {
         match self {
             Self::Council(_) => crate::commands::council::CHARTER,
             Self::Rlm(_) => crate::commands::rlm::CHARTER,
+            Self::Phases(_) | Self::Symbols(_) | Self::Kits { .. } | Self::Agents { .. } => {
+                crate::commands::phases::CHARTER
+            }
             _ => fathom_host::charter::DEFAULT,
         }
     }
@@ -252,6 +275,138 @@ pub(crate) struct Rlm {
     /// Answer leaf calls with what earlier runs were told, where the prompt is the same
     #[arg(long)]
     pub(crate) reuse: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Phases {
+    /// The question; `-` reads it from stdin, nothing begins a conversation where there is a terminal
+    #[arg(value_name = "QUESTION")]
+    pub(crate) question: Option<String>,
+    /// The session that it belongs to: later questions in it see this one [default: none is kept; `chat` in a conversation]
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum SymbolsCommand {
+    /// Show symbols
+    Get {
+        /// Their ids
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+    },
+    /// Keep a symbol that a JSON file or stdin describes; one of its id gets a new version
+    Put {
+        /// The file, or `-`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
+    /// Take a symbol away; its versions stay in the record
+    Delete {
+        /// Its id
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Search for symbols
+    Search {
+        /// What they are about
+        #[arg(value_name = "TEXT")]
+        text: String,
+        /// By meaning, by words, or by both
+        #[arg(long, value_enum, value_name = "WHICH", default_value = "both")]
+        by: SearchWay,
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: u16,
+    },
+    /// Symbols that others lead to
+    Links {
+        /// Where to begin
+        #[arg(value_name = "ID", required = true)]
+        ids: Vec<String>,
+        /// Over so many links
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        depth: u8,
+        /// How many
+        #[arg(long, value_name = "N", default_value_t = 100)]
+        limit: u16,
+    },
+    /// All versions of a symbol
+    Versions {
+        /// Its id
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Take in catalogues: symbols, kits and agents as JSON
+    Import {
+        /// The files
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        /// What a list without a name holds
+        #[arg(
+            long = "as",
+            value_enum,
+            value_name = "WHAT",
+            default_value = "symbols"
+        )]
+        list: ListChoice,
+    },
+    /// Write everything down as a catalogue
+    Export {
+        /// Where to [default: stdout]
+        #[arg(value_name = "FILE")]
+        file: Option<PathBuf>,
+    },
+}
+
+/// What a list of a catalogue holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListChoice {
+    /// Symbols
+    Symbols,
+    /// Kits
+    Kits,
+    /// Agents
+    Agents,
+}
+
+/// By what symbols are searched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SearchWay {
+    /// Meaning and words
+    Both,
+    /// Meaning alone
+    Meaning,
+    /// Words alone
+    Words,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum SessionCommand {
+    /// What was said in it
+    Show {
+        /// The session
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Seal it anew under a new key, and destroy the old one
+    Rotate {
+        /// The session
+        #[arg(value_name = "ID")]
+        id: String,
+    },
+    /// Write it down for others, encrypted with age
+    Export {
+        /// The session
+        #[arg(value_name = "ID")]
+        id: String,
+        /// Who may read it: an age recipient, as `age1…`
+        #[arg(long, value_name = "RECIPIENT", required = true, num_args = 1..)]
+        to: Vec<String>,
+        /// Where to
+        #[arg(long, value_name = "FILE")]
+        out: PathBuf,
+    },
 }
 
 /// What a model has of ready-made cells.

@@ -74,13 +74,13 @@ pub(crate) fn read(error: &clap::Error) -> Usage {
 
 fn unknown_command(error: &clap::Error) -> CliError {
     let command = context(error, ContextKind::InvalidSubcommand).unwrap_or_default();
-    let hint = nearest(error, ContextKind::SuggestedSubcommand).or_else(|| {
-        // Clap does not see swapped letters in short words.
-        let known = Typed::command();
-        let mut names = known.get_subcommands().map(clap::Command::get_name);
-        let swapped = names.find(|name| sorted(name) == sorted(&command))?;
-        Some(format!("did you mean `{swapped}`?"))
-    });
+    // Clap does not see swapped letters in short words.
+    let known = Typed::command();
+    let mut names = known.get_subcommands().map(clap::Command::get_name);
+    let swapped = names.find(|name| sorted(name) == sorted(&command));
+    let hint = swapped
+        .map(|swapped| format!("did you mean `{swapped}`?"))
+        .or_else(|| nearest(error, ContextKind::SuggestedSubcommand));
     CliError::UnknownCommand {
         hint: hint.unwrap_or_else(|| "`fathom --help` lists the commands".to_owned()),
         command,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::contract::Contract;
+use crate::stop::Refusal;
 use crate::text::{Text, Texts};
 
 /// Whether a domain is changed.
@@ -23,6 +25,23 @@ pub struct DomainRequest {
     pub access: Access,
     /// What is wanted, in the domain's own words as JSON.
     pub request: Text,
+}
+
+impl DomainRequest {
+    /// Whether a contract names the domain for this access.
+    pub(crate) fn check(&self, contract: &Contract) -> Result<(), Refusal> {
+        let scopes = match self.access {
+            Access::Read => &contract.read_scopes,
+            Access::Write => &contract.write_scopes,
+        };
+        if scopes.contains(&self.domain) {
+            return Ok(());
+        }
+        Err(Refusal::OutOfScope {
+            domain: self.domain.clone(),
+            access: self.access,
+        })
+    }
 }
 
 impl Texts for DomainRequest {

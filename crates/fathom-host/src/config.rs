@@ -7,9 +7,11 @@ use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::programs::direct;
 use fathom_core::unit::{Millis, Nanodollars};
+use fathom_store::symbols::{RedisAddress, SymbolStoreError};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::domains::SymbolsAt;
 use crate::error::HostError;
 use crate::tables::{BudgetTable, RecursionTable, Why, Wrong};
 
@@ -168,6 +170,49 @@ pub struct Config {
     pub recursion: Option<RecursionPolicy>,
     /// Parameters of `direct`.
     pub direct: Option<direct::Params>,
+    /// Where the symbols are.
+    pub symbols: SymbolsPlace,
+}
+
+/// Where the symbols are: in the home unless a Redis server is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SymbolsPlace {
+    /// Address of the server, without a password.
+    pub redis: Option<String>,
+    /// Variable that holds the address, which may have a password.
+    pub redis_env: Option<String>,
+    /// What the keys on the server begin with.
+    pub prefix: Option<String>,
+}
+
+impl SymbolsPlace {
+    /// What the keys on a server begin with where nothing is said.
+    const PREFIX: &'static str = "fathom";
+
+    /// The place that is meant. `read_env` looks up a variable.
+    pub fn settle(
+        &self,
+        read_env: impl Fn(&str) -> Option<String>,
+    ) -> Result<SymbolsAt, SymbolStoreError> {
+        let what = |what: String| SymbolStoreError::Address { what };
+        let address = match (&self.redis_env, &self.redis) {
+            (None, None) => return Ok(SymbolsAt::Home),
+            (Some(_), Some(_)) => {
+                return Err(what("both `redis` and `redis_env` name it".to_owned()));
+            }
+            (Some(variable), None) => read_env(variable)
+                .ok_or_else(|| what(format!("the variable `{variable}` is not set")))?,
+            (None, Some(address)) if address.contains('@') => {
+                return Err(what(
+                    "a password does not belong into a file: use `redis_env`".to_owned(),
+                ));
+            }
+            (None, Some(address)) => address.clone(),
+        };
+        let prefix = self.prefix.as_deref().unwrap_or(Self::PREFIX);
+        Ok(SymbolsAt::Redis(RedisAddress::parse(&address, prefix)?))
+    }
 }
 
 #[derive(Deserialize, Default)]
@@ -188,6 +233,7 @@ struct File {
     budget: BudgetTable,
     recursion: Option<RecursionTable>,
     direct: Option<direct::Params>,
+    symbols: SymbolsPlace,
 }
 
 /// Text with its file name, for complaints that point into it.
@@ -281,6 +327,7 @@ impl Config {
             budget,
             recursion,
             direct: read.direct,
+            symbols: read.symbols,
         })
     }
 }

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use fathom_core::command::Command;
 use fathom_core::effect::KillScope;
 use fathom_core::event::{CallOutcome, Departure, EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId, RunId};
@@ -13,8 +12,6 @@ use fathom_core::model::{Exactness, Measured, ModelRole, Price, Recall, Reply, R
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::run::Run;
 use fathom_core::step::{Step, Wait};
-use fathom_core::stop::Refusal;
-use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_models::{Limiter, Model};
 use fathom_store::{AnswerPlace, Durability, Journal, RunLock, SignalId, StoreError};
@@ -24,7 +21,9 @@ use tokio::time::MissedTickBehavior;
 use crate::calls::{Call, CallKey, UnderWay, never_sent};
 use crate::cells::Cells;
 use crate::clock::{Clock, until};
+use crate::domains::Domains;
 use crate::effects::{Asker, Passage};
+use crate::errands::note;
 use crate::error::HostError;
 use crate::local::Embedded;
 use crate::models::RunModels;
@@ -70,6 +69,7 @@ pub(crate) struct Driver {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) passage: Passage,
     pub(crate) cells: Cells,
+    pub(crate) domains: Arc<Domains>,
     pub(crate) interrupt: Arc<Notify>,
     pub(crate) shown: watch::Sender<Story>,
     /// Held as long as the run is owned.
@@ -153,7 +153,7 @@ impl Driver {
         }
     }
 
-    fn deliver(&mut self, input: Input, steps: &mut VecDeque<Step>) {
+    pub(crate) fn deliver(&mut self, input: Input, steps: &mut VecDeque<Step>) {
         let Input { episode, kind } = input;
         if let EventKind::ModelReplied {
             ask,
@@ -293,33 +293,11 @@ impl Driver {
             Step::Host {
                 episode,
                 ask,
-                command:
-                    Command::Summarise {
-                        model,
-                        text,
-                        tokens_max,
-                        round,
-                        ..
-                    },
-            } => {
-                let model = Arc::clone(self.models.get(model));
-                self.summarise((episode, ask, round), model, text, tokens_max);
-            }
-            Step::Host {
-                episode,
-                command: command @ (Command::RunCell { .. } | Command::AnswerCell { .. }),
-                ..
-            } => self.cells.carry_out(&episode, command, &self.events),
+                command,
+            } => self.host((episode, ask), command, steps),
             Step::Over { episode } => self.cells.close(&episode),
-            Step::Host { episode, ask, .. } => {
-                let reason = Refusal::Unavailable {
-                    what: "domain store".to_owned(),
-                };
-                let kind = EventKind::Refused { ask, reason };
-                self.deliver(Input { episode, kind }, steps);
-            }
             Step::Emit { episode, block } => {
-                tracing::info!(%episode, channel = block.channel, "emitted a block");
+                note(&episode, &block);
             }
             Step::Waiting(_) => {}
             Step::Finished(result) => return Some(RunEnd::Finished(result)),
@@ -375,33 +353,6 @@ impl Driver {
             events: self.events.clone(),
         };
         self.state.calls.insert(key, call.start());
-    }
-
-    /// Shortens a text on a thread that may take its time.
-    fn summarise(
-        &self,
-        (episode, ask, round): (EpisodeId, AskId, u16),
-        model: Arc<dyn Model>,
-        text: Text,
-        tokens_max: u32,
-    ) {
-        let embedded = Arc::clone(&self.embedded);
-        let events = self.events.clone();
-        tokio::task::spawn_blocking(move || {
-            let count = |text: &str| model.count(text);
-            let kind = match embedded.shorten(text.as_str(), tokens_max, &count) {
-                Ok(shorter) => EventKind::Summarised {
-                    ask,
-                    text: Text::new(shorter),
-                    round,
-                },
-                Err(what) => EventKind::Refused {
-                    ask,
-                    reason: Refusal::Incompressible { why: what },
-                },
-            };
-            let _ = events.blocking_send(Input { episode, kind });
-        });
     }
 
     /// Takes an effect to the port and brings the answer back as an event.

@@ -11,6 +11,8 @@ use fathom_material::MaterialError;
 use fathom_models::ModelsError;
 use fathom_sandbox::SandboxError;
 use fathom_store::StoreError;
+use fathom_store::history::HistoryError;
+use fathom_store::symbols::SymbolStoreError;
 
 use crate::charter::CharterError;
 use crate::learning::LearnError;
@@ -81,6 +83,26 @@ pub enum HostError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The symbols cannot be used.
+    #[error(transparent)]
+    Symbols(#[from] SymbolStoreError),
+    /// The history of a session cannot be used.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+    /// A run asked a domain for something that it does not know.
+    #[error("the domain `{domain}` cannot read what it is asked: {cause}")]
+    BadRequest {
+        /// The domain.
+        domain: &'static str,
+        /// Why.
+        cause: String,
+    },
+    /// The charter has no phases.
+    #[error("charter `{name}` has no phases")]
+    NoPhases {
+        /// Its name.
+        name: String,
+    },
     /// A model cannot be used.
     #[error(transparent)]
     Models(#[from] ModelsError),
@@ -161,6 +183,10 @@ impl HostError {
             Self::Sandbox(error) => error.code(),
             Self::Program(_) => "F0113",
             Self::Store(error) => error.code(),
+            Self::Symbols(error) => error.code(),
+            Self::History(error) => error.code(),
+            Self::BadRequest { .. } => "F0411",
+            Self::NoPhases { .. } => "F0412",
             Self::Models(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::Weights(error) => error.code(),
@@ -192,9 +218,15 @@ impl HostError {
             }
             Self::Sandbox(error) => error.hint(),
             Self::Program(_) => {
-                "the programs of this build are: direct, council, motion, rlm".into()
+                "the programs of this build are: direct, council, motion, rlm, phases".into()
             }
             Self::Store(error) => error.hint(),
+            Self::Symbols(error) => error.hint(),
+            Self::History(error) => error.hint(),
+            Self::BadRequest { .. } => "this is a fault of the program: please report it".into(),
+            Self::NoPhases { .. } => {
+                "take one that has, as `--charter signalzero`; docs/charters.md tells how to write one".into()
+            }
             Self::Models(error) => error.hint(),
             Self::Engine(error) => error.hint(),
             Self::Weights(error) => error.hint(),

@@ -2,12 +2,27 @@
 
 use std::sync::Arc;
 
-use fathom_local::embedding::Embedder;
+use fathom_local::embedding::{DIMENSIONS, Embedder};
 use fathom_material::{Embed, EmbedError, Meaning, VectorKey, Vectors};
 use fathom_store::VectorCache;
 
+use crate::local::Embedded;
+
 /// The name under which vectors of the embedding model are kept. Another way of computing them needs another name.
 const MODEL: &str = "all-MiniLM-L6-v2/f32/256";
+
+/// The embedding model for symbols; none where its weights are not there.
+pub(crate) fn symbol_embedding(
+    embedded: &Arc<Embedded>,
+) -> Option<Arc<dyn fathom_store::symbols::Embed>> {
+    match embedded.embedder() {
+        Ok(model) => Some(Arc::new(MiniLm(model))),
+        Err(why) => {
+            tracing::info!(%why, "symbols are searched by words alone");
+            None
+        }
+    }
+}
 
 /// Search by meaning with the embedding model; vectors are kept where a cache is given.
 pub fn meaning(embedder: Arc<Embedder>, cache: Option<VectorCache>) -> Meaning {
@@ -31,6 +46,21 @@ impl Embed for MiniLm {
             .iter()
             .map(|embedding| embedding.as_slice().to_vec())
             .collect())
+    }
+}
+
+impl fathom_store::symbols::Embed for MiniLm {
+    fn name(&self) -> &str {
+        MODEL
+    }
+
+    fn dimensions(&self) -> usize {
+        DIMENSIONS
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, fathom_store::symbols::EmbedFailed> {
+        Embed::embed(self, texts)
+            .map_err(|error| fathom_store::symbols::EmbedFailed(error.to_string()))
     }
 }
 

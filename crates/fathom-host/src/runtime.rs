@@ -25,6 +25,7 @@ use uuid::Uuid;
 use crate::cells::{Cells, GivenContext, Notebooks};
 use crate::clock::{Clock, SystemClock};
 use crate::config::CONCURRENCY;
+use crate::domains::{Domains, SymbolsAt};
 use crate::driver::{Driver, DriverState, INBOX_MAX};
 use crate::effects::{EffectPort, NoEffects, Passage};
 use crate::error::HostError;
@@ -64,6 +65,8 @@ pub struct Options {
     pub sandbox: Sandbox,
     /// Tells the time.
     pub clock: Arc<dyn Clock>,
+    /// Where the symbols are.
+    pub symbols: SymbolsAt,
 }
 
 impl Options {
@@ -79,6 +82,7 @@ impl Options {
             effects: Arc::new(NoEffects),
             sandbox: Sandbox::new(fathom_sandbox::Options::default()),
             clock: Arc::new(SystemClock::new()),
+            symbols: SymbolsAt::default(),
         }
     }
 }
@@ -121,6 +125,7 @@ struct Inner {
     home: Home,
     journal: Arc<dyn Journal>,
     memory: Option<Arc<Memory>>,
+    domains: Arc<Domains>,
 }
 
 impl Runtime {
@@ -135,8 +140,15 @@ impl Runtime {
         let memory = Memory::open(&home, &journal, &options.embedded)
             .inspect_err(|error| tracing::warn!(%error, "earlier answers cannot be used"))
             .ok();
+        let domains = Arc::new(Domains::new(
+            home.clone(),
+            Arc::clone(&journal),
+            options.symbols.clone(),
+            Arc::clone(&options.embedded),
+        ));
         Ok(Self {
             inner: Arc::new(Inner {
+                domains,
                 options,
                 home,
                 journal,
@@ -158,6 +170,11 @@ impl Runtime {
     /// Where code that a model wrote runs.
     pub fn sandbox(&self) -> &Sandbox {
         &self.inner.options.sandbox
+    }
+
+    /// What outlives runs: symbols and histories.
+    pub fn domains(&self) -> &Domains {
+        &self.inner.domains
     }
 
     fn now(&self) -> fathom_core::unit::Timestamp {
@@ -460,6 +477,7 @@ impl Runtime {
                 port: Arc::clone(effects),
             },
             cells,
+            domains: Arc::clone(&self.inner.domains),
             interrupt: Arc::clone(&interrupt),
             shown,
             lock,

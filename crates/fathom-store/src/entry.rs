@@ -66,7 +66,7 @@ impl Entry {
         record: &mut Record,
         chain: &mut Chain,
         sealer: &Sealer,
-        sealed: &mut Sealed,
+        lately: &mut Sealed,
     ) -> Result<Self, StoreError> {
         if record.seq != chain.next_seq() || sealer.run() != chain.run() {
             return Err(StoreError::OutOfOrder {
@@ -75,7 +75,7 @@ impl Entry {
                 seq: record.seq,
             });
         }
-        let blobs = sealer.seal_anew(record, sealed)?;
+        let blobs = sealer.seal_anew(record, lately)?;
         let bytes = chain::encode(record)?;
         let hash = chain.extend(&bytes);
         Ok(Self {

@@ -10,6 +10,7 @@ use fathom_core::id::RunId;
 use crate::answers::Answers;
 use crate::error::StoreError;
 use crate::heads::HeadsWriter;
+use crate::history::{Head, History, HistoryError};
 use crate::journal::Journal;
 use crate::keys::{KeyRing, Shredded};
 use crate::private_files;
@@ -55,6 +56,11 @@ impl Home {
         self.folder.join("journal.db")
     }
 
+    /// The file of symbols, kits and personas.
+    pub fn symbols_path(&self) -> PathBuf {
+        self.folder.join("symbols.db")
+    }
+
     /// The file of signed heads.
     pub fn heads_path(&self) -> &Path {
         &self.heads
@@ -82,6 +88,15 @@ impl Home {
     /// Opens the cache of vectors.
     pub fn open_vectors(&self) -> VectorCache {
         VectorCache::open(&self.folder.join("vectors.db"))
+    }
+
+    /// Takes the history of a session. `known` is the last head that the journal has of it.
+    pub fn open_history(
+        &self,
+        session: &str,
+        known: Option<&Head>,
+    ) -> Result<History, HistoryError> {
+        History::open(&self.folder.join("history"), session, &self.keys, known)
     }
 
     /// Takes the ownership of a run as far as this machine is concerned; none when another process has it.

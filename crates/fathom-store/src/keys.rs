@@ -1,11 +1,12 @@
-//! The key ring: one key per run, which opens its texts, and one that signs the heads of chains.
+//! The key ring: one key per run, which opens its texts, one per session for its history, and one that signs the heads
+//! of chains.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use ed25519_dalek::SigningKey;
-use fathom_core::id::RunId;
+use fathom_core::id::{Digest, RunId};
 use zeroize::Zeroizing;
 
 use crate::error::StoreError;
@@ -69,6 +70,48 @@ impl KeyRing {
     pub(crate) fn answers_secret(&self) -> Result<RunKey, StoreError> {
         let bytes = self.load_or_create(&self.folder.join("answers.key"))?;
         Ok(RunKey::from_bytes(*bytes))
+    }
+
+    /// The secret that makes file names of session ids, so that nobody can guess which sessions there are; made on
+    /// first use.
+    pub(crate) fn sessions_secret(&self) -> Result<RunKey, StoreError> {
+        let bytes = self.load_or_create(&self.folder.join("sessions.key"))?;
+        Ok(RunKey::from_bytes(*bytes))
+    }
+
+    /// Makes a key of a session's history. One that is there already is used again.
+    pub(crate) fn create_session_key(
+        &self,
+        session: Digest,
+        generation: u32,
+    ) -> Result<RunKey, StoreError> {
+        let path = self.session_key_path(session, generation);
+        self.load_or_create(&path)
+            .map(|bytes| RunKey::from_bytes(*bytes))
+    }
+
+    /// A key of a session's history; none when it is not there any more.
+    pub(crate) fn session_key(
+        &self,
+        session: Digest,
+        generation: u32,
+    ) -> Result<Option<RunKey>, StoreError> {
+        let key = load(&self.session_key_path(session, generation))?;
+        Ok(key.map(|bytes| RunKey::from_bytes(*bytes)))
+    }
+
+    /// Destroys a key of a session's history.
+    pub(crate) fn destroy_session_key(
+        &self,
+        session: Digest,
+        generation: u32,
+    ) -> Result<(), StoreError> {
+        private_files::destroy(&self.session_key_path(session, generation)).map(drop)
+    }
+
+    fn session_key_path(&self, session: Digest, generation: u32) -> PathBuf {
+        self.folder
+            .join(format!("session-{session}-{generation}.key"))
     }
 
     /// Destroys a run's key: its texts can never be read again, its chain can still be verified.

@@ -22,7 +22,9 @@ mod vectors;
 
 pub mod chain;
 pub mod heads;
+pub mod history;
 pub mod seal;
+pub mod symbols;
 pub mod verify;
 
 pub use answers::{ANSWER_AGE_MAX, ANSWERS_MAX, Answer, AnswerKey, AnswerPlace, Answers};

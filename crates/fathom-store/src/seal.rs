@@ -25,8 +25,8 @@ pub const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of a run's key.
 pub const KEY_BYTES: usize = 32;
 
-const NONCE_BYTES: usize = 24;
-const TAG_BYTES: usize = 16;
+pub(crate) const NONCE_BYTES: usize = 24;
+pub(crate) const TAG_BYTES: usize = 16;
 const HMAC_BLOCK_BYTES: usize = 64;
 const CIPHER_TAG: &[u8] = b"fathom/seal/1/cipher";
 const NONCE_TAG: &[u8] = b"fathom/seal/1/nonce";
@@ -51,6 +51,11 @@ impl RunKey {
     /// A keyed hash for one purpose.
     pub(crate) fn keyed(&self, tag: &[u8]) -> Hmac<Sha256> {
         keyed(&self.subkey(tag))
+    }
+
+    /// A cipher for one purpose.
+    pub(crate) fn cipher(&self, tag: &[u8]) -> XChaCha20Poly1305 {
+        XChaCha20Poly1305::new((&*self.subkey(tag)).into())
     }
 
     fn subkey(&self, tag: &[u8]) -> Zeroizing<[u8; KEY_BYTES]> {
@@ -143,7 +148,7 @@ impl Sealer {
     pub fn new(run: RunId, key: &RunKey) -> Self {
         Self {
             run,
-            cipher: XChaCha20Poly1305::new((&*key.subkey(CIPHER_TAG)).into()),
+            cipher: key.cipher(CIPHER_TAG),
             nonces: keyed(&key.subkey(NONCE_TAG)),
         }
     }

@@ -1,6 +1,5 @@
 //! `fathom council`: a decision of chiefs and their sub-chiefs.
 
-use std::io;
 use std::path::Path;
 
 use fathom_core::contract::Contract;
@@ -17,10 +16,8 @@ use crate::environment;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::inputs;
-use crate::line::{Line, Tone};
-use crate::output;
-use crate::painter::{Colour, Painter};
-use crate::settings::{Loudness, Settings};
+use crate::passing::Passing;
+use crate::settings::Settings;
 use crate::typed::Council;
 
 /// The charter of a council for which none is named.
@@ -55,11 +52,12 @@ pub(super) async fn decide(
     let app = App::open(settings)?;
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
     warnings.extend(embedded::settle(&app.runtime, &mut models)?);
-    let mut meter = Meter::new(app.settings.loudness);
+    let mut meter = Passing::new(app.settings.loudness);
     let convened =
         app.runtime
             .convene(&mut params, &question, &context, &models, &mut |progress| {
-                meter.show(progress);
+                let Progress { done, total } = progress;
+                meter.show(&format!("reading the material: {done} of {total} passages"));
             });
     meter.end();
     warnings.extend(noticed(&convened?));
@@ -111,41 +109,6 @@ fn noticed(convened: &Convened) -> Vec<String> {
         ));
     }
     warnings
-}
-
-/// How far the material is read, in a line that goes away.
-struct Meter {
-    painter: Option<Painter<io::Stderr>>,
-}
-
-impl Meter {
-    fn new(loudness: Loudness) -> Self {
-        let wanted = loudness != Loudness::Quiet && output::stderr_can_redraw();
-        let colour = if output::stderr_has_colour() {
-            Colour::Yes
-        } else {
-            Colour::No
-        };
-        Self {
-            painter: wanted.then(|| Painter::new(io::stderr(), colour)),
-        }
-    }
-
-    fn show(&mut self, progress: Progress) {
-        let width = output::stderr_size().map_or(80, |(width, _)| width);
-        if let Some(painter) = &mut self.painter {
-            let Progress { done, total } = progress;
-            let said = format!("reading the material: {done} of {total} passages");
-            painter.draw(&[Line::new().with(Tone::Faint, said)], width);
-        }
-    }
-
-    fn end(&mut self) {
-        let width = output::stderr_size().map_or(80, |(width, _)| width);
-        if let Some(painter) = &mut self.painter {
-            painter.end(width);
-        }
-    }
 }
 
 /// What was typed, over what the charter says. Gives the question back.

@@ -10,15 +10,18 @@ mod fork;
 mod launch;
 mod learn;
 mod models;
+pub(crate) mod phases;
 mod pull;
 mod repl;
 mod replay;
 mod resume;
 pub(crate) mod rlm;
 mod runs;
+mod session;
 mod show;
 mod shred;
 mod stats;
+mod symbols;
 mod verify;
 mod weights;
 
@@ -35,6 +38,11 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Council(asked) => council::council(asked, settings).await,
         Command::Rlm(asked) => rlm::rlm(asked, settings).await,
         Command::Repl(asked) => repl::repl(asked, settings).await,
+        Command::Phases(asked) => phases::phases(asked, settings).await,
+        Command::Symbols(command) => symbols::carry_out(command, settings),
+        Command::Kits { id } => symbols::kits(id.as_deref(), settings),
+        Command::Agents { id } => symbols::agents(id.as_deref(), settings),
+        Command::Session(command) => session::carry_out(command, &App::open(settings)?),
         Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
         Command::Show { run, at } => show::show(&App::open(settings)?, &run.run, at.as_ref()),
         Command::Replay(run) => replay::replay(&App::open(settings)?, &run.run),

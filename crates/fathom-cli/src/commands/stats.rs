@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use fathom_core::id::RunId;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::council_figures::{Councils, PastCouncil};
 use fathom_host::story::Story;
@@ -22,11 +23,16 @@ use crate::exit::Exit;
 use crate::figures::{self, many};
 use crate::line::{Line, Tone};
 use crate::output;
+use crate::phases_view;
 use crate::plain_text::safe;
+use crate::result_json::phases_report;
 use crate::settings::{Form, Loudness};
 use crate::whole_file::{self, There};
 
 pub(super) const DAY_MS: u64 = 86_400_000;
+
+/// Feedback that is shown to a person.
+const FEEDBACK_SHOWN_MAX: usize = 5;
 
 /// Bytes at the beginning of a file that tell whether it is an SVG.
 const SVG_HEAD_BYTES: u64 = 1024;
@@ -47,6 +53,8 @@ struct Figures {
     latencies: Vec<Millis>,
     /// The newest first.
     councils: Vec<PastCouncil>,
+    /// What phase loops said to those who run them, the newest first, with the run that did.
+    feedback: Vec<(RunId, String)>,
 }
 
 #[derive(Serialize)]
@@ -63,11 +71,19 @@ struct StatsJson<'a> {
     tokens: u64,
     cost: f64,
     latency_ms: LatencyJson,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    feedback: Vec<FeedbackJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     councils: Option<&'a Councils>,
     /// The file that the chart went to.
     #[serde(skip_serializing_if = "Option::is_none")]
     svg: Option<&'a Path>,
+}
+
+#[derive(Serialize)]
+struct FeedbackJson {
+    run: RunId,
+    text: String,
 }
 
 /// None when no call was answered.
@@ -153,6 +169,10 @@ fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
         let story = app.runtime.story(info.run).unwrap_or_default();
         figures.add(run_status(info.state, ownership), &story);
         figures.councils.extend(PastCouncil::of(&story));
+        if let Some(report) = story.root().and_then(phases_report) {
+            let said = phases_view::feedback(&report).map(|text| (info.run, text));
+            figures.feedback.extend(said);
+        }
     }
     figures.latencies.sort_unstable();
     Ok(figures)
@@ -199,6 +219,14 @@ impl Figures {
             resumes: self.resumes,
             tokens: self.tokens,
             cost: figures::dollars(self.money),
+            feedback: self
+                .feedback
+                .iter()
+                .map(|(run, text)| FeedbackJson {
+                    run: *run,
+                    text: text.clone(),
+                })
+                .collect(),
             councils: None,
             svg: None,
         }
@@ -219,7 +247,7 @@ impl Figures {
             self.latency(percent)
                 .map_or_else(|| "–".to_owned(), figures::latency)
         };
-        vec![
+        let mut lines = vec![
             line(
                 "runs",
                 format!(
@@ -253,7 +281,17 @@ impl Figures {
                 ),
             ),
             line("resumes", figures::count(self.resumes)),
-        ]
+        ];
+        let shown = self.feedback.iter().take(FEEDBACK_SHOWN_MAX);
+        lines.extend(shown.map(|(_, text)| line("feedback", text.clone())));
+        let more = self.feedback.len().saturating_sub(FEEDBACK_SHOWN_MAX);
+        if more > 0 {
+            lines.push(line(
+                "",
+                format!("and {} more; `--json` has all", figures::count(more as u64)),
+            ));
+        }
+        lines
     }
 }
 

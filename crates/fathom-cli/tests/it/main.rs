@@ -15,6 +15,7 @@ mod looking_back;
 mod mistakes;
 mod outages;
 mod packets;
+mod phases;
 mod rlm;
 mod session;
 mod two_processes;

@@ -24,6 +24,7 @@ use crate::pending::Pending;
 use crate::program::{Ask, Input, Program, Programs, View};
 use crate::recursion::{Class, Trigger};
 use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::text::Text;
 use crate::unit::Timestamp;
 
 enum Phase {
@@ -211,16 +212,13 @@ impl<L: Accounts> Episode<L> {
             }
             EventKind::Summarised { ask, text, .. } => {
                 if let Some(Pending::Host(_)) = self.governor.pending.get(ask) {
-                    self.governor.pending.remove(ask);
-                    self.tell(Input::Host { ask: *ask, text }, at, out);
+                    self.on_host(*ask, text, at, out);
                 }
             }
             EventKind::DomainAnswered { ask, answer } => {
                 if let Some(Pending::Host(Command::Domain { .. })) = self.governor.pending.get(ask)
                 {
-                    self.governor.pending.remove(ask);
-                    let (ask, text) = (*ask, answer);
-                    self.tell(Input::Host { ask, text }, at, out);
+                    self.on_host(*ask, answer, at, out);
                 }
             }
             EventKind::CellFinished { ask, end } => {
@@ -279,6 +277,12 @@ impl<L: Accounts> Episode<L> {
         if let Some(Ask::Finish(verdict)) = finish {
             self.wind_down(verdict, out);
         }
+    }
+
+    /// The host has done what costs no budget.
+    fn on_host(&mut self, ask: AskId, text: &Text, at: Timestamp, out: &mut Vec<Command>) {
+        self.governor.pending.remove(&ask);
+        self.tell(Input::Host { ask, text }, at, out);
     }
 
     fn on_child(

@@ -18,7 +18,6 @@ use crate::admission::{Parent, check_spawn};
 use crate::amounts::{Amounts, Budget};
 use crate::command::Command;
 use crate::contract::PermissionMode;
-use crate::domain::{Access, DomainRequest};
 use crate::effect::{EffectRequest, EffectState, EffectStep, KillScope};
 use crate::event::{Origin, Started};
 use crate::id::{AskId, EpisodeId};
@@ -160,7 +159,7 @@ impl<L: Accounts> Governor<L> {
                         out.push(Command::AnswerCell { ask: cell, answer });
                     }
                 }
-                Ask::Domain(request) => match self.in_scope(&request) {
+                Ask::Domain(request) => match request.check(&self.started.contract) {
                     Ok(()) => self.pass_on(id, Command::Domain { ask: id, request }, out),
                     Err(reason) => self.refuse(id, reason, out),
                 },
@@ -178,22 +177,6 @@ impl<L: Accounts> Governor<L> {
             }
         }
         self.pump(out);
-    }
-
-    /// Whether the contract names the domain for this access.
-    fn in_scope(&self, request: &DomainRequest) -> Result<(), Refusal> {
-        let contract = &self.started.contract;
-        let scopes = match request.access {
-            Access::Read => &contract.read_scopes,
-            Access::Write => &contract.write_scopes,
-        };
-        if scopes.contains(&request.domain) {
-            return Ok(());
-        }
-        Err(Refusal::OutOfScope {
-            domain: request.domain.clone(),
-            access: request.access,
-        })
     }
 
     fn pass_on(&mut self, id: AskId, command: Command, out: &mut Vec<Command>) {

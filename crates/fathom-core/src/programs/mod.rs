@@ -3,6 +3,7 @@
 pub mod council;
 pub mod direct;
 pub mod motion;
+pub mod phases;
 pub mod rlm;
 
 use crate::event::ProgramSpec;
@@ -20,6 +21,7 @@ impl Programs for BuiltIn {
         match spec.name.as_str() {
             direct::NAME => Ok(Box::new(direct::Direct::new(spec)?)),
             rlm::NAME => Ok(Box::new(rlm::Rlm::new(spec)?)),
+            phases::NAME => Ok(Box::new(phases::Phases::new(spec)?)),
             motion::NAME => Ok(Box::new(motion::Motion::new(spec)?)),
             unknown => Err(ProgramError::Unknown(unknown.to_owned())),
         }

@@ -68,29 +68,10 @@ impl<L: Accounts> Run<L> {
                 self.cancel(episode, ask, attempt, steps);
                 return;
             }
-            Command::Summarise { ask, .. }
-            | Command::RunCell { ask, .. }
-            | Command::AnswerCell { ask, .. } => {
-                steps.push(Step::Host {
-                    episode,
-                    ask,
-                    command,
-                });
-                return;
-            }
-            Command::Domain { ask, ref request } => {
-                let access = request.access;
-                let step = Step::Host {
-                    episode,
-                    ask,
-                    command,
-                };
-                match access {
-                    Access::Read => steps.push(step),
-                    Access::Write => self.gate(position, step, steps),
-                }
-                return;
-            }
+            command @ (Command::Summarise { .. }
+            | Command::RunCell { .. }
+            | Command::AnswerCell { .. }
+            | Command::Domain { .. }) => return self.ask_host(episode, command, position, steps),
             Command::Propose { ask, effect } => {
                 steps.push(Step::Decide {
                     episode,
@@ -135,6 +116,32 @@ impl<L: Accounts> Run<L> {
             command => return self.route(episode, command, position, queue, steps),
         };
         self.gate(from, step, steps);
+    }
+
+    /// Passes on what the host does for an episode. A domain changes only once the log holds the request.
+    fn ask_host(
+        &mut self,
+        episode: EpisodeId,
+        command: Command,
+        position: Position,
+        steps: &mut Vec<Step>,
+    ) {
+        let (ask, access) = match &command {
+            Command::Domain { ask, request } => (*ask, request.access),
+            Command::Summarise { ask, .. }
+            | Command::RunCell { ask, .. }
+            | Command::AnswerCell { ask, .. } => (*ask, Access::Read),
+            _ => return,
+        };
+        let step = Step::Host {
+            episode,
+            ask,
+            command,
+        };
+        match access {
+            Access::Read => steps.push(step),
+            Access::Write => self.gate(position, step, steps),
+        }
     }
 
     /// Carries out what stays inside the run.

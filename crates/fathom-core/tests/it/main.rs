@@ -41,6 +41,14 @@ mod packing;
 #[cfg(test)]
 mod permission;
 #[cfg(test)]
+mod phase_desk;
+#[cfg(test)]
+mod phases;
+#[cfg(test)]
+mod phases_commands;
+#[cfg(test)]
+mod phases_context;
+#[cfg(test)]
 mod protocol;
 #[cfg(test)]
 mod recursion;

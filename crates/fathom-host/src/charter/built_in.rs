@@ -3,7 +3,7 @@
 use super::folder::Files;
 
 /// Their names.
-pub const NAMES: [&str; 3] = ["default", "council", "rlm"];
+pub const NAMES: [&str; 4] = ["default", "council", "rlm", "signalzero"];
 
 const DEFAULT: [(&str, &str); 4] = [
     (
@@ -31,6 +31,61 @@ const RLM: [(&str, &str); 1] = [(
     include_str!("../../../../charters/rlm/charter.toml"),
 )];
 
+const SIGNALZERO: [(&str, &str); 13] = [
+    (
+        "agents.json",
+        include_str!("../../../../charters/signalzero/agents.json"),
+    ),
+    (
+        "charter.toml",
+        include_str!("../../../../charters/signalzero/charter.toml"),
+    ),
+    (
+        "context.json",
+        include_str!("../../../../charters/signalzero/context.json"),
+    ),
+    (
+        "kits.json",
+        include_str!("../../../../charters/signalzero/kits.json"),
+    ),
+    (
+        "phases/00-symbolize-input.txt",
+        include_str!("../../../../charters/signalzero/phases/00-symbolize-input.txt"),
+    ),
+    (
+        "phases/01-recurse-thought.txt",
+        include_str!("../../../../charters/signalzero/phases/01-recurse-thought.txt"),
+    ),
+    (
+        "phases/02-synthesize.txt",
+        include_str!("../../../../charters/signalzero/phases/02-synthesize.txt"),
+    ),
+    (
+        "phases/03-validate.txt",
+        include_str!("../../../../charters/signalzero/phases/03-validate.txt"),
+    ),
+    (
+        "phases/04-build-narrative.txt",
+        include_str!("../../../../charters/signalzero/phases/04-build-narrative.txt"),
+    ),
+    (
+        "shared/00-system.txt",
+        include_str!("../../../../charters/signalzero/shared/00-system.txt"),
+    ),
+    (
+        "shared/01-commands.txt",
+        include_str!("../../../../charters/signalzero/shared/01-commands.txt"),
+    ),
+    (
+        "shared/02-symbol-format.txt",
+        include_str!("../../../../charters/signalzero/shared/02-symbol-format.txt"),
+    ),
+    (
+        "symbols.json",
+        include_str!("../../../../charters/signalzero/symbols.json"),
+    ),
+];
+
 /// The five initial instructions; a new charter begins with them too.
 pub(super) const INSTRUCTIONS: &str =
     include_str!("../../../../charters/default/instructions.toml");
@@ -41,6 +96,7 @@ pub(super) fn files(name: &str) -> Option<Files> {
         "default" => &DEFAULT,
         "council" => &COUNCIL,
         "rlm" => &RLM,
+        "signalzero" => &SIGNALZERO,
         _ => return None,
     };
     let files = files.iter();

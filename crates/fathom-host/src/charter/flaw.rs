@@ -432,7 +432,7 @@ impl Flaw {
             Self::WrongStage { stage, .. } => format!("write `stage = \"{stage}\"`"),
             Self::Unreadable { .. } => "check its permissions; it must be a plain file".into(),
             Self::UnknownFile => {
-                "a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md and prompts/*.md"
+                "a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md, prompts/*.md, and for phases phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json"
                     .into()
             }
             Self::NewerMinor { .. } => "what is new in it is not known here; update Fathom".into(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::flaw::{Findings, Flaw};
 use super::limit::{FILE_BYTES_MAX, FILES_MAX};
-use super::{council, instructions, manifest, voice};
+use super::{council, instructions, manifest, phases, voice};
 
 /// The folder of agents.
 pub(super) const AGENTS: &str = "agents";
@@ -16,12 +16,16 @@ pub(super) const AGENTS: &str = "agents";
 const PROMPTS: &str = "prompts";
 
 /// Files that a charter's folder may hold.
-const FILES: [&str; 5] = [
+const FILES: [&str; 9] = [
     manifest::FILE,
     voice::IDENTITY_FILE,
     voice::PERSONA_FILE,
     instructions::FILE,
     council::LEARNED_FILE,
+    phases::SYMBOLS_FILE,
+    phases::KITS_FILE,
+    phases::AGENTS_FILE,
+    phases::CONTEXT_FILE,
 ];
 
 /// Files that are for people and never looked at.
@@ -42,7 +46,8 @@ pub(super) fn read(folder: &Path, findings: &mut Findings) -> io::Result<Files> 
     let root = reader.root.clone();
     for (name, path) in reader.entries("", &root)? {
         match name.as_str() {
-            AGENTS | PROMPTS => reader.texts(&name, &path),
+            AGENTS | PROMPTS => reader.texts(&name, &path, "md"),
+            phases::PHASES | phases::SHARED => reader.texts(&name, &path, "txt"),
             name if FILES.contains(&name) => reader.file(name, &path),
             name if FOR_PEOPLE.contains(&name) => {}
             _ => reader.findings.warning(&name, None, Flaw::UnknownFile),
@@ -82,8 +87,8 @@ impl Reader<'_> {
         Ok(entries)
     }
 
-    /// Reads the Markdown files of a folder.
-    fn texts(&mut self, name: &str, folder: &Path) {
+    /// Reads the files of a folder that end like this.
+    fn texts(&mut self, name: &str, folder: &Path, ends: &str) {
         let entries = self
             .inside(folder)
             .and_then(|folder| match self.entries(name, &folder) {
@@ -96,7 +101,7 @@ impl Reader<'_> {
         };
         for (entry, path) in entries {
             let file = format!("{name}/{entry}");
-            if path.extension().is_some_and(|extension| extension == "md") {
+            if path.extension().is_some_and(|extension| extension == ends) {
                 self.file(&file, &path);
             } else {
                 self.findings.warning(&file, None, Flaw::UnknownFile);

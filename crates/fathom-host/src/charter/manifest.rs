@@ -3,7 +3,7 @@
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::ModelSpec;
 use fathom_core::packet::{Field, Limits};
-use fathom_core::programs::{council, direct};
+use fathom_core::programs::{council, direct, phases};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -11,6 +11,7 @@ use super::council::{Bounds, Council, CouncilTable};
 use super::flaw::{Findings, Flaw};
 use super::limit::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
 use super::models::{RoleTables, Roles};
+use super::phases::{Phases, PhasesTable};
 use super::source::{Read, Source, unknown_word};
 use super::version::{PROTOCOL, Version};
 use crate::config::{BUDGET, BudgetPart, default_policy};
@@ -113,6 +114,8 @@ pub struct Router {
     pub ask: String,
     /// The program of `fathom council`.
     pub council: String,
+    /// The program of `fathom phases`.
+    pub phases: String,
 }
 
 impl Default for Router {
@@ -120,6 +123,7 @@ impl Default for Router {
         Self {
             ask: direct::NAME.to_owned(),
             council: council::NAME.to_owned(),
+            phases: phases::NAME.to_owned(),
         }
     }
 }
@@ -139,6 +143,7 @@ pub(super) struct Manifest {
     pub(super) recursion: Option<RecursionPolicy>,
     pub(super) direct: Option<direct::Params>,
     pub(super) council: Option<Council>,
+    pub(super) phases: Option<Phases>,
 }
 
 #[derive(Deserialize, Default)]
@@ -155,6 +160,7 @@ struct File {
     recursion: Option<RecursionTable>,
     direct: Option<direct::Params>,
     council: Option<Spanned<CouncilTable>>,
+    phases: Option<PhasesTable>,
 }
 
 #[derive(Deserialize, Default)]
@@ -177,6 +183,7 @@ struct SectionsTable {
 struct RouterTable {
     ask: Option<Spanned<String>>,
     council: Option<Spanned<String>>,
+    phases: Option<Spanned<String>>,
 }
 
 /// Reads the file. Where something is wrong, `findings` says so and a usual value stands in its place.
@@ -215,6 +222,9 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
         recursion,
         direct: file.direct,
         council,
+        phases: file
+            .phases
+            .map(|table| super::phases::read(table, &source, findings)),
     })
 }
 
@@ -370,6 +380,7 @@ fn router(
     let commands = [
         (said.ask, &PROGRAMS[..], &mut router.ask),
         (said.council, &[council::NAME], &mut router.council),
+        (said.phases, &[phases::NAME], &mut router.phases),
     ];
     for (said, programs, place) in commands {
         let Some(said) = said else {

@@ -16,6 +16,7 @@ pub mod limit;
 mod manifest;
 mod markdown;
 mod models;
+pub mod phases;
 mod source;
 mod starter;
 mod version;
@@ -41,6 +42,7 @@ pub use instructions::{INITIAL, Instruction, Stage};
 pub use manifest::{Mtu, Router, Sections};
 pub use markdown::{Agent, Prompt};
 pub use models::{CouncilRole, Roles};
+pub use phases::Phases;
 pub use starter::{Written, write};
 pub use version::{NoVersion, PROTOCOL, Version};
 pub use voice::{Identity, Layer, Persona, Signature};
@@ -98,6 +100,8 @@ pub struct Charter {
     pub direct: Option<direct::Params>,
     /// The council.
     pub council: Option<Council>,
+    /// The phase loop.
+    pub phases: Option<Phases>,
     /// The folder it was read from; a built-in one has none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
@@ -226,6 +230,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
     let mut agents = Shelf::new();
     let mut prompts = Shelf::new();
     let mut learned = None;
+    let mut phase_files = phases::PhaseFiles::new();
     for (file, content) in files {
         let content = content.as_deref();
         let Some(text) = content.and_then(|bytes| text(file, bytes, findings)) else {
@@ -240,6 +245,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
                 Ok(rule) => learned = Some(rule),
                 Err(error) => findings.problem(file, None, Flaw::NotLearned(error)),
             },
+            file if phase_files.take(file, text, findings) => {}
             file if file.starts_with(folder::AGENTS) => {
                 let _ = markdown::agent(file, text, &mut agents, findings);
             }
@@ -252,6 +258,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
     if let Some(council) = &mut manifest.council {
         council.learn(learned, findings);
     }
+    phase_files.join(&mut manifest.phases, findings);
     warn_about_length(manifest.mtu, &identity, &persona, count, findings);
     Some(Charter {
         protocol: manifest.protocol,
@@ -271,6 +278,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         recursion: manifest.recursion,
         direct: manifest.direct,
         council: manifest.council,
+        phases: manifest.phases,
         folder: None,
         warnings: Vec::new(),
     })

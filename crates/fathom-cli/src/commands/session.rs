@@ -1,0 +1,86 @@
+//! `fathom session`: what was said in a session, its key, a copy of it for others.
+
+use fathom_host::HostError;
+use fathom_store::history::{HistoryEntry, Who};
+
+use crate::app::App;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::plain_text::safe;
+use crate::settings::Form;
+use crate::typed::SessionCommand;
+use crate::whole_file;
+
+pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<Exit, CliError> {
+    let domains = app.runtime.domains();
+    match command {
+        SessionCommand::Show { id } => {
+            let entries = domains.history(&id)?.read().map_err(HostError::from)?;
+            show(app, &id, &entries)
+        }
+        SessionCommand::Rotate { id } => {
+            let rotated = domains.history(&id)?.rotate().map_err(HostError::from)?;
+            let records = rotated.head().sequence;
+            done(
+                app,
+                &serde_json::json!({ "session": id, "records": records }),
+                &format!("sealed anew: {records} records"),
+            )
+        }
+        SessionCommand::Export { id, to, out } => {
+            let recipients: Vec<&str> = to.iter().map(String::as_str).collect();
+            let mut sealed = Vec::new();
+            domains
+                .history(&id)?
+                .export_age(&recipients, &mut sealed)
+                .map_err(HostError::from)?;
+            whole_file::write(&out, &sealed).map_err(|source| CliError::Unwritable {
+                file: out.clone(),
+                source,
+            })?;
+            done(
+                app,
+                &serde_json::json!({ "session": id, "file": out }),
+                &format!("written to {}", out.display()),
+            )
+        }
+    }
+}
+
+fn show(app: &App, id: &str, entries: &[HistoryEntry]) -> Result<Exit, CliError> {
+    if app.settings.form == Form::Json {
+        output::print_json(&serde_json::json!({ "session": id, "entries": entries }))?;
+        return Ok(Exit::Ok);
+    }
+    let mut lines = Vec::new();
+    for entry in entries {
+        let (who, tone) = match entry.who {
+            Who::User => ("asked", Tone::Strong),
+            Who::Note => ("note", Tone::Faint),
+            Who::Reply => ("reply", Tone::Plain),
+            // The notes say the same in words.
+            Who::Commands => continue,
+        };
+        lines.push(
+            Line::new()
+                .with(
+                    Tone::Faint,
+                    format!("{}  {who:<5}  ", figures::moment(entry.at_ms)),
+                )
+                .with(tone, safe(&entry.text)),
+        );
+    }
+    output::print(&lines)?;
+    Ok(Exit::Ok)
+}
+
+fn done(app: &App, json: &serde_json::Value, said: &str) -> Result<Exit, CliError> {
+    match app.settings.form {
+        Form::Json => output::print_json(json)?,
+        Form::Human => output::print(&[Line::new().with(Tone::Plain, safe(said))])?,
+    }
+    Ok(Exit::Ok)
+}

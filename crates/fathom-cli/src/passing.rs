@@ -1,0 +1,41 @@
+//! A line that tells how far something is, and goes away.
+
+use std::io;
+
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::painter::{Colour, Painter};
+use crate::settings::Loudness;
+
+/// A line on a terminal; nothing where there is none.
+pub(crate) struct Passing {
+    painter: Option<Painter<io::Stderr>>,
+}
+
+impl Passing {
+    pub(crate) fn new(loudness: Loudness) -> Self {
+        let wanted = loudness != Loudness::Quiet && output::stderr_can_redraw();
+        let colour = if output::stderr_has_colour() {
+            Colour::Yes
+        } else {
+            Colour::No
+        };
+        Self {
+            painter: wanted.then(|| Painter::new(io::stderr(), colour)),
+        }
+    }
+
+    pub(crate) fn show(&mut self, said: &str) {
+        let width = output::stderr_size().map_or(80, |(width, _)| width);
+        if let Some(painter) = &mut self.painter {
+            painter.draw(&[Line::new().with(Tone::Faint, said)], width);
+        }
+    }
+
+    pub(crate) fn end(&mut self) {
+        let width = output::stderr_size().map_or(80, |(width, _)| width);
+        if let Some(painter) = &mut self.painter {
+            painter.end(width);
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `recurse_graph`: brings the symbols into the context that others lead to, over several links.
+
+use serde_json::{Value, json};
+
+use super::arguments::{Arguments, BadArguments};
+use super::{Action, Work, ids_schema};
+use crate::symbols::SymbolRequest;
+
+pub(super) const ACTION: Action = Action {
+    name: "recurse_graph",
+    properties,
+    read,
+};
+
+/// Over how many links, where the command does not say.
+const DEPTH: u8 = 2;
+
+/// Most links that are followed.
+const DEPTH_MAX: u8 = 4;
+
+/// How many symbols, where the command does not say.
+const LIMIT: u8 = 16;
+
+/// Most symbols that are brought.
+const LIMIT_MAX: u8 = 32;
+
+const NAMES: [&str; 12] = [
+    "ids",
+    "id",
+    "symbol_ids",
+    "symbol_id",
+    "symbols",
+    "symbol",
+    "start",
+    "from",
+    "root",
+    "roots",
+    "node",
+    "start_id",
+];
+
+fn properties() -> Value {
+    json!({
+        "ids": ids_schema(),
+        "depth": { "type": "integer", "minimum": 1, "maximum": DEPTH_MAX },
+    })
+}
+
+fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+    let ids = arguments.must_have_ids(&NAMES)?;
+    let depth = arguments.number(&["depth", "max_depth", "hops", "levels"], DEPTH, DEPTH_MAX)?;
+    let limit = arguments.number(&["limit", "count", "max"], LIMIT, LIMIT_MAX)?;
+    Ok(vec![Work::Symbols(SymbolRequest::Links {
+        ids,
+        depth,
+        limit: limit.into(),
+    })])
+}

@@ -1,0 +1,45 @@
+//! `store_symbol`: keeps a symbol; one with the same id gets a new version.
+
+use serde_json::{Map, Value, json};
+
+use super::arguments::{Arguments, BadArguments};
+use super::{Action, Work, id_schema, words_schema};
+use crate::symbols::SymbolRequest;
+
+pub(super) const ACTION: Action = Action {
+    name: "store_symbol",
+    properties,
+    read,
+};
+
+/// The names under which a whole symbol comes.
+const WHOLE: [&str; 4] = ["symbol", "data", "definition", "fields"];
+
+fn properties() -> Value {
+    let links = json!({ "type": "array", "items": id_schema(), "maxItems": 4 });
+    json!({
+        "id": id_schema(),
+        "name": words_schema(),
+        "macro": words_schema(),
+        "linked_patterns": links,
+    })
+}
+
+/// The symbol stands by itself, or its fields stand beside the action.
+fn read(arguments: &Arguments<'_>) -> Result<Vec<Work>, BadArguments> {
+    let mut fields: Map<String, Value> = match arguments.get(&WHOLE) {
+        Some(Value::Object(symbol)) => symbol.clone(),
+        _ => arguments.rest(&["symbol_id"]),
+    };
+    if !fields.contains_key("id")
+        && let Some(id) = arguments.words(&["symbol_id", "id"])?
+    {
+        fields.insert("id".to_owned(), Value::String(id));
+    }
+    if !fields.contains_key("id") {
+        return Err(BadArguments::Missing("id"));
+    }
+    let symbol = serde_json::from_value(Value::Object(fields))
+        .map_err(|error| BadArguments::Symbol(error.to_string()))?;
+    Ok(vec![Work::Symbols(SymbolRequest::Put { symbol })])
+}

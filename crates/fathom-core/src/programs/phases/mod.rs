@@ -1,0 +1,480 @@
+//! `phases`: a question goes through phases of thought, each a model call that names the next one. What a reply commands
+//! is carried out, and what comes of it is seen by the phases after it.
+//!
+//! The loop ends when a payload names no next phase, an unknown one or one that was visited, and after three times as
+//! many iterations as there are phases. A reply without a payload does nothing: its commands are not carried out, and the phase
+//! is asked again, which counts as an iteration. The payload is the first JSON object of a reply that is no
+//! command; its words are in `reply`.
+
+mod asks;
+mod commands;
+mod context;
+mod ending;
+mod params;
+mod payload;
+mod reading;
+mod report;
+mod words;
+mod working;
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use crate::amounts::Dimension;
+use crate::event::ProgramSpec;
+use crate::failure::{FailureKind, ModelFailure};
+use crate::id::AskId;
+use crate::model::{Ending, Message, Reply, Speaker};
+use crate::outcome::Status;
+use crate::packet::Packet;
+use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::text::Text;
+
+use asks::Asks;
+use commands::Work;
+use context::Context;
+use words::Turn;
+
+pub use commands::{COMMAND_BYTES_MAX, COMMANDS_MAX};
+pub use params::{Entry, PHASES_MAX, Params, Phase, Task, Who};
+pub use payload::{LEVELS_MAX, first_object};
+pub use reading::{MARK, Reading, Stated, read};
+pub use report::{CommandNote, CommandStatus, Intermediate, Outcome, PhaseNote, Report, Trace};
+
+/// The program's name.
+pub const NAME: &str = "phases";
+
+/// The type of the children that do dispatched tasks.
+pub const TASK: &str = "task";
+
+/// The domain that keeps what was said in sessions.
+pub const HISTORY: &str = "history";
+
+/// The channel on which feedback is recorded.
+pub const FEEDBACK: &str = "feedback";
+
+/// The channel on which the loop tells of itself, each time a [`Trace`] as JSON.
+pub const CHANNEL: &str = "phases";
+
+/// Iterations of a loop for each of its phases.
+pub const ITERATIONS_PER_PHASE: u32 = 3;
+
+/// Longest payload, and longest reply without one, that the report tells again.
+const KEPT_BYTES_MAX: usize = 32 * 1024;
+
+/// Longest arguments of a command that the report and the history tell again.
+const KEPT_ARGUMENTS_BYTES_MAX: usize = 8 * 1024;
+
+/// What the program waits for.
+enum Waiting {
+    /// The model.
+    Phase(AskId),
+    /// What a command asked for.
+    Work(AskId, Work),
+    /// The history.
+    Storing(AskId, End),
+    /// Nothing: it has not begun, or it is over.
+    Nothing,
+}
+
+/// Where the loop goes once the commands are done.
+#[derive(Clone, Debug)]
+enum Next {
+    Phase(usize),
+    End(End),
+}
+
+/// How the loop ends.
+#[derive(Clone, Debug)]
+struct End {
+    status: Status,
+    stop: StopReason,
+    said: String,
+}
+
+/// A command under way.
+struct Running {
+    /// Its place in the report.
+    note: usize,
+    work: VecDeque<Work>,
+}
+
+/// The program.
+pub struct Phases {
+    params: Params,
+    goal: String,
+    context: Context,
+    waiting: Waiting,
+    /// The phase that is under way.
+    at: usize,
+    iteration: u32,
+    visited: BTreeSet<usize>,
+    /// Set when no other phase can follow, with what is short.
+    last: Option<Dimension>,
+    nudge: Option<&'static str>,
+    queue: VecDeque<Running>,
+    next: Next,
+    /// What was said last in a payload, and outside of one.
+    said: String,
+    said_bare: String,
+    /// What commands came to, for the history.
+    notes: Vec<String>,
+    report: Report,
+}
+
+impl Phases {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params = Params::read(spec)?;
+        let symbols = params.symbols.iter().map(|symbol| symbol.id.clone());
+        Ok(Self {
+            report: Report {
+                symbols: symbols.collect(),
+                ..Report::default()
+            },
+            context: Context::new(&params),
+            params,
+            goal: String::new(),
+            waiting: Waiting::Nothing,
+            at: 0,
+            iteration: 0,
+            visited: BTreeSet::new(),
+            last: None,
+            nudge: None,
+            queue: VecDeque::new(),
+            next: Next::Phase(0),
+            said: String::new(),
+            said_bare: String::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    fn iterations_max(&self) -> u32 {
+        let phases = u32::try_from(self.params.phases.len()).unwrap_or(u32::MAX);
+        phases.saturating_mul(ITERATIONS_PER_PHASE)
+    }
+
+    fn id(&self, index: usize) -> &str {
+        self.params
+            .phases
+            .get(index)
+            .map_or("", |phase| phase.id.as_str())
+    }
+
+    /// Calls the model for a phase.
+    fn enter(&mut self, index: usize, view: &View<'_>, asks: &mut Asks) {
+        self.at = index;
+        self.visited.insert(index);
+        self.iteration += 1;
+        let is_last = self.iteration == self.iterations_max();
+        // Past the closing mark one call is let through.
+        self.last = view.closing.or(is_last.then_some(Dimension::Calls));
+        asks.tell(&Trace::PhaseEntered {
+            phase: self.id(index).to_owned(),
+            iteration: self.iteration,
+        });
+        let Some(phase) = self.params.phases.get(index) else {
+            return;
+        };
+        let remaining: Vec<&str> = match self.last {
+            Some(_) => Vec::new(),
+            None => (0..self.params.phases.len())
+                .filter(|other| !self.visited.contains(other))
+                .map(|other| self.id(other))
+                .collect(),
+        };
+        let turn = Turn {
+            params: &self.params,
+            phase,
+            remaining: &remaining,
+            question: &self.goal,
+            nudge: self.nudge,
+        };
+        let schema = self
+            .params
+            .structured
+            .then(|| Text::new(turn.schema().to_string()));
+        let packet = Packet {
+            standing: Text::new(self.params.shared.join("\n\n")),
+            shares: self.context.shares(),
+            prompt: vec![Message::new(Speaker::User, turn.prompt())],
+            ..Packet::default()
+        };
+        let ask = ModelAsk {
+            output_tokens_max: self.params.output_tokens_max,
+            output_tokens_min: self.params.output_tokens_max.min(64),
+            temperature_milli: self.params.temperature_milli,
+            schema,
+            timeout: self.params.timeout,
+            on_outage: if view.depth == 0 {
+                OnOutage::Wait
+            } else {
+                OnOutage::Fail
+            },
+            ..ModelAsk::new(view.model, packet)
+        };
+        self.waiting = Waiting::Phase(asks.push(Ask::Model(Box::new(ask))));
+    }
+
+    fn on_reply(&mut self, reply: &Reply, view: &View<'_>, asks: &mut Asks) {
+        let said = reply.text.as_str();
+        let reading = read(said);
+        let Some(payload) = reading.payload else {
+            if !reading.is_cut && !reading.words.is_empty() {
+                self.said_bare = reading.words;
+            }
+            self.keep(None, Some(cut_bytes(said, KEPT_BYTES_MAX)));
+            if !reading.stated.is_empty() {
+                let count = reading.stated.len();
+                self.warn(&format!(
+                    "{count} commands were not carried out: the reply has no payload"
+                ));
+            }
+            let is_cut = reading.is_cut || reply.ending == Ending::Truncated;
+            let nudge = if is_cut {
+                words::CUT
+            } else {
+                words::UNREADABLE
+            };
+            return self.again(Outcome::Unreadable, nudge, view, asks);
+        };
+        self.nudge = None;
+        if !reading.words.is_empty() {
+            let heard = format!("phase {}: {}", self.id(self.at), reading.words);
+            self.context.say(&heard);
+            self.said = reading.words;
+        }
+        self.decide(payload.get("next_phase"), asks);
+        // What is too long to be told again is in the journal.
+        if said.len() <= KEPT_BYTES_MAX {
+            self.keep(Some(Value::Object(payload)), None);
+        } else {
+            self.keep(None, Some(cut_bytes(said, KEPT_BYTES_MAX)));
+        }
+        self.take_commands(&reading.stated);
+        self.work(view, asks);
+    }
+
+    /// Asks the same phase again, or ends when it was asked often enough.
+    fn again(&mut self, outcome: Outcome, nudge: &'static str, view: &View<'_>, asks: &mut Asks) {
+        let next = self.last.is_none().then_some(self.at);
+        self.leave(outcome, None, next, asks);
+        if let Some(dimension) = self.last {
+            return self.end(
+                End {
+                    status: Status::NeedsReview,
+                    stop: StopReason::BudgetExhausted { dimension },
+                    said: "the last reply had no payload".to_owned(),
+                },
+                asks,
+            );
+        }
+        self.warn(&format!(
+            "phase `{}` had no payload in iteration {} and was asked again",
+            self.id(self.at),
+            self.iteration
+        ));
+        self.nudge = Some(nudge);
+        self.enter(self.at, view, asks);
+    }
+
+    /// Notes the end of an iteration.
+    fn leave(
+        &mut self,
+        outcome: Outcome,
+        wanted: Option<String>,
+        next: Option<usize>,
+        asks: &mut Asks,
+    ) {
+        let phase = self.id(self.at).to_owned();
+        let iteration = self.iteration;
+        asks.tell(&Trace::PhaseLeft {
+            phase: phase.clone(),
+            iteration,
+            outcome,
+            next: next.map(|next| self.id(next).to_owned()),
+        });
+        self.report.phases.push(PhaseNote {
+            id: phase,
+            iteration,
+            outcome,
+            next_phase: wanted,
+        });
+    }
+
+    fn keep(&mut self, payload: Option<Value>, text: Option<String>) {
+        self.report.intermediate_responses.push(Intermediate {
+            phase: self.id(self.at).to_owned(),
+            iteration: self.iteration,
+            payload,
+            text,
+        });
+    }
+
+    fn warn(&mut self, warning: &str) {
+        self.report.warnings.push(warning.to_owned());
+    }
+
+    /// Decides where the loop goes once the commands are done.
+    fn decide(&mut self, wanted: Option<&Value>, asks: &mut Asks) {
+        let done = |said: &str| {
+            Next::End(End {
+                status: Status::Ok,
+                stop: StopReason::Success,
+                said: said.to_owned(),
+            })
+        };
+        let name = match wanted {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => {
+                Some(context::cut(name, 100)).filter(|name| is_named(name))
+            }
+            Some(other) => Some(context::cut(&other.to_string(), 100)),
+        };
+        let found = name.as_ref().map(|name| self.params.find(name));
+        self.next = match (&name, found) {
+            (None, _) | (_, None) => done("no phase follows"),
+            (Some(name), Some(None)) => {
+                self.warn(&format!("there is no phase `{name}`; the loop ends"));
+                done("the next phase is unknown")
+            }
+            (Some(_), Some(Some(index))) if self.visited.contains(&index) => {
+                let id = self.id(index).to_owned();
+                self.warn(&format!("phase `{id}` was visited before; the loop ends"));
+                done("the next phase was visited before")
+            }
+            (Some(_), Some(Some(index))) => match self.last {
+                None => Next::Phase(index),
+                Some(dimension) => Next::End(End {
+                    status: Status::NeedsReview,
+                    stop: StopReason::BudgetExhausted { dimension },
+                    said: format!("phase `{}` was still to come", self.id(index)),
+                }),
+            },
+        };
+        let next = match self.next {
+            Next::Phase(index) => Some(index),
+            Next::End(_) => None,
+        };
+        self.leave(Outcome::Ok, name, next, asks);
+    }
+}
+
+impl Phases {
+    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>, asks: &mut Asks) {
+        if failure.kind == FailureKind::Empty {
+            // The governor counts: the third empty reply in a row ends the episode.
+            self.keep(None, None);
+            return self.again(Outcome::Failed, words::UNREADABLE, view, asks);
+        }
+        self.leave(Outcome::Failed, None, None, asks);
+        let class = ErrorClass::Model(failure.kind);
+        let end = End {
+            status: Status::Failed,
+            stop: StopReason::Failure { class },
+            said: failure.to_string(),
+        };
+        self.end(end, asks);
+    }
+
+    fn on_refused(&mut self, reason: &Refusal, asks: &mut Asks) {
+        self.leave(Outcome::Failed, None, None, asks);
+        let status = match reason {
+            Refusal::TokenBudget { .. } | Refusal::Unavailable { .. } => Status::Failed,
+            _ => Status::NeedsReview,
+        };
+        let end = End {
+            status,
+            stop: reason.as_stop(),
+            said: reason.to_string(),
+        };
+        self.end(end, asks);
+    }
+
+    /// What the loop has to say so far.
+    fn best(&self) -> &str {
+        if self.said.is_empty() {
+            &self.said_bare
+        } else {
+            &self.said
+        }
+    }
+
+    fn hear(&mut self, input: Input<'_>, view: &View<'_>, asks: &mut Asks) {
+        let waiting = std::mem::replace(&mut self.waiting, Waiting::Nothing);
+        match (input, waiting) {
+            (Input::Start(started), Waiting::Nothing) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.enter(0, view, asks);
+            }
+            (Input::Reply { ask, reply }, Waiting::Phase(id)) if ask == id => {
+                self.on_reply(reply, view, asks);
+            }
+            (Input::Failed { ask, failure }, Waiting::Phase(id)) if ask == id => {
+                self.on_failed(failure, view, asks);
+            }
+            (Input::Refused { ask, reason }, Waiting::Phase(id)) if ask == id => {
+                self.on_refused(reason, asks);
+            }
+            (Input::Host { ask, text }, Waiting::Work(id, work)) if ask == id => {
+                self.on_answer(&work, text, asks);
+                self.work(view, asks);
+            }
+            (Input::Child { ask, result, .. }, Waiting::Work(id, _)) if ask == id => {
+                self.on_task(result);
+                self.work(view, asks);
+            }
+            (Input::Refused { ask, reason }, Waiting::Work(id, _)) if ask == id => {
+                self.settle(CommandStatus::Refused, &reason.to_string());
+                self.work(view, asks);
+            }
+            (Input::Host { ask, text }, Waiting::Storing(id, end)) if ask == id => {
+                self.on_stored(text);
+                self.finish(end, asks);
+            }
+            (Input::Refused { ask, reason }, Waiting::Storing(id, end)) if ask == id => {
+                self.warn(&format!("the session was not kept: {reason}"));
+                self.finish(end, asks);
+            }
+            // Whatever else comes is not what is waited for.
+            (_, waiting) => self.waiting = waiting,
+        }
+    }
+}
+
+impl Program for Phases {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        let mut asks = Asks::new(view);
+        self.hear(input, view, &mut asks);
+        asks.list
+    }
+
+    fn partial(&self) -> Option<Text> {
+        let best = self.best();
+        (!best.is_empty()).then(|| Text::from(best))
+    }
+
+    fn report(&self) -> Option<Text> {
+        let report = Report {
+            reply: self.best().to_owned(),
+            ..self.report.clone()
+        };
+        serde_json::to_string(&report).ok().map(Text::new)
+    }
+}
+
+/// Whether a name means a phase rather than that none follows.
+fn is_named(name: &str) -> bool {
+    !matches!(
+        name.to_ascii_lowercase().as_str(),
+        "" | "null" | "none" | "end"
+    )
+}
+
+/// The beginning of a text, at most so many bytes of it.
+fn cut_bytes(text: &str, bytes_max: usize) -> String {
+    let end = text.floor_char_boundary(bytes_max);
+    text.get(..end).unwrap_or_default().to_owned()
+}

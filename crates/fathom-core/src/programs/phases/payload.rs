@@ -1,0 +1,225 @@
+//! JSON objects amid other text. What a model wrote is gone through once, from the front, in time that grows with its
+//! length alone.
+//!
+//! An object is JSON with two liberties that models take: a comma may stand after the last entry of an object or a
+//! list, and a string may hold line breaks and tabs as they are. Of names that come twice the last holds. Braces that begin no
+//! object are stepped over; an object that does not end, or that is nested too deeply, hides everything after it, so
+//! that no part of it is taken for the whole.
+
+use serde_json::{Map, Number, Value};
+
+/// Deepest nesting of an object that is read.
+pub const LEVELS_MAX: u8 = 64;
+
+/// An object and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Object {
+    pub(super) members: Map<String, Value>,
+    /// Its first byte.
+    pub(super) from: usize,
+    /// The byte after its last.
+    pub(super) to: usize,
+}
+
+/// What begins with a brace.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Piece {
+    /// An object.
+    Object(Object),
+    /// Something else, with the place of its brace.
+    Broken(usize),
+    /// An object whose end is not there, or that is nested too deeply, with the place of its brace.
+    Cut(usize),
+}
+
+/// The first JSON object in a text, fenced or bare, also amid prose.
+pub fn first_object(text: &str) -> Option<Map<String, Value>> {
+    pieces(text).find_map(|piece| match piece {
+        Piece::Object(object) => Some(object.members),
+        Piece::Broken(_) | Piece::Cut(_) => None,
+    })
+}
+
+/// All that begins with a brace and is not inside of another object, in order.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece> + '_ {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let from = at + text.get(at..)?.find('{')?;
+        let mut reader = Reader { text, at: from };
+        match reader.object(LEVELS_MAX) {
+            Ok(members) => {
+                at = reader.at;
+                let to = reader.at;
+                Some(Piece::Object(Object { members, from, to }))
+            }
+            Err(Fault::Broken) => {
+                // What was read is not read again, so that a text full of braces takes no longer than another.
+                at = reader.at.max(from + 1);
+                Some(Piece::Broken(from))
+            }
+            Err(Fault::Cut) => {
+                at = text.len();
+                Some(Piece::Cut(from))
+            }
+        }
+    })
+}
+
+enum Fault {
+    /// This is no JSON.
+    Broken,
+    /// It ends before its end, or goes too deep.
+    Cut,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// Always between two characters.
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// The next byte that is no white space.
+    fn next(&mut self) -> Result<u8, Fault> {
+        let bytes = self.text.as_bytes();
+        while let Some(b' ' | b'\n' | b'\r' | b'\t') = bytes.get(self.at) {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied().ok_or(Fault::Cut)
+    }
+
+    fn object(&mut self, levels: u8) -> Result<Map<String, Value>, Fault> {
+        let levels = levels.checked_sub(1).ok_or(Fault::Cut)?;
+        let mut members = Map::new();
+        self.at += 1;
+        loop {
+            match self.next()? {
+                b'}' => break,
+                b'"' => {}
+                _ => return Err(Fault::Broken),
+            }
+            let name = self.string()?;
+            if self.next()? != b':' {
+                return Err(Fault::Broken);
+            }
+            self.at += 1;
+            let value = self.value(levels)?;
+            members.insert(name, value);
+            if !self.goes_on(b'}')? {
+                break;
+            }
+        }
+        self.at += 1;
+        Ok(members)
+    }
+
+    fn list(&mut self, levels: u8) -> Result<Vec<Value>, Fault> {
+        let levels = levels.checked_sub(1).ok_or(Fault::Cut)?;
+        let mut entries = Vec::new();
+        self.at += 1;
+        while self.next()? != b']' {
+            entries.push(self.value(levels)?);
+            if !self.goes_on(b']')? {
+                break;
+            }
+        }
+        self.at += 1;
+        Ok(entries)
+    }
+
+    /// Steps over a comma; without one the end must come.
+    fn goes_on(&mut self, end: u8) -> Result<bool, Fault> {
+        match self.next()? {
+            b',' => {
+                self.at += 1;
+                Ok(true)
+            }
+            byte if byte == end => Ok(false),
+            _ => Err(Fault::Broken),
+        }
+    }
+
+    fn value(&mut self, levels: u8) -> Result<Value, Fault> {
+        match self.next()? {
+            b'{' => self.object(levels).map(Value::Object),
+            b'[' => self.list(levels).map(Value::Array),
+            b'"' => self.string().map(Value::String),
+            b't' => self.word("true", Value::Bool(true)),
+            b'f' => self.word("false", Value::Bool(false)),
+            b'n' => self.word("null", Value::Null),
+            b'-' | b'0'..=b'9' => self.number(),
+            _ => Err(Fault::Broken),
+        }
+    }
+
+    fn word(&mut self, word: &str, value: Value) -> Result<Value, Fault> {
+        let rest = self.rest();
+        if rest.starts_with(word) {
+            self.at += word.len();
+            Ok(value)
+        } else if word.starts_with(rest) {
+            Err(Fault::Cut)
+        } else {
+            Err(Fault::Broken)
+        }
+    }
+
+    fn number(&mut self) -> Result<Value, Fault> {
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.' | 'e' | 'E');
+        let rest = self.rest();
+        let end = rest.find(|c| !is_part(c)).ok_or(Fault::Cut)?;
+        let number = rest.get(..end).unwrap_or_default();
+        let number: Number = serde_json::from_str(number).map_err(|_| Fault::Broken)?;
+        self.at += end;
+        Ok(Value::Number(number))
+    }
+
+    fn string(&mut self) -> Result<String, Fault> {
+        let bytes = self.text.as_bytes();
+        let from = self.at;
+        self.at += 1;
+        let mut has_controls = false;
+        loop {
+            match bytes.get(self.at) {
+                None => return Err(Fault::Cut),
+                Some(b'"') => break,
+                // An escaped character may have several bytes; none of the others is a quote or a backslash.
+                Some(b'\\') => self.at += 2,
+                Some(byte) => {
+                    has_controls |= *byte < b' ';
+                    self.at += 1;
+                }
+            }
+        }
+        self.at += 1;
+        let quoted = self.text.get(from..self.at).ok_or(Fault::Broken)?;
+        let read = if has_controls {
+            serde_json::from_str(&escaped(quoted))
+        } else {
+            serde_json::from_str(quoted)
+        };
+        read.map_err(|_| Fault::Broken)
+    }
+}
+
+/// A quoted string with its line breaks and tabs in the form that JSON wants; other control characters are left out.
+fn escaped(quoted: &str) -> String {
+    let mut escaped = String::with_capacity(quoted.len() + 16);
+    for c in quoted.chars() {
+        match c {
+            '\n' => escaped.push_str("\\n"),
+            '\t' => escaped.push_str("\\t"),
+            c if c < ' ' => {}
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+#[path = "payload_tests.rs"]
+mod tests;

@@ -1,0 +1,115 @@
+//! What a driver has done that costs no budget: shorter texts, cells, domains, and what is shown.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use fathom_core::command::{Block, Command};
+use fathom_core::domain::DomainRequest;
+use fathom_core::event::EventKind;
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::programs::phases;
+use fathom_core::step::Step;
+use fathom_core::stop::Refusal;
+use fathom_core::text::Text;
+use fathom_models::Model;
+
+use crate::domains::Asking;
+use crate::driver::{Driver, Input};
+
+impl Driver {
+    /// Does what costs no budget: a shorter text, a cell, something of a domain.
+    pub(crate) fn host(
+        &mut self,
+        (episode, ask): (EpisodeId, AskId),
+        command: Command,
+        steps: &mut VecDeque<Step>,
+    ) {
+        match command {
+            Command::Summarise {
+                model,
+                text,
+                tokens_max,
+                round,
+                ..
+            } => {
+                let model = Arc::clone(self.models.get(model));
+                self.summarise((episode, ask, round), model, text, tokens_max);
+            }
+            Command::RunCell { .. } | Command::AnswerCell { .. } => {
+                self.cells.carry_out(&episode, command, &self.events);
+            }
+            Command::Domain { request, .. } => self.ask_domain(episode, ask, request),
+            _ => {
+                let reason = Refusal::Unavailable {
+                    what: "something that can carry it out".to_owned(),
+                };
+                let kind = EventKind::Refused { ask, reason };
+                self.deliver(Input { episode, kind }, steps);
+            }
+        }
+    }
+
+    /// Asks a domain, on a thread that may wait for a disk or a server.
+    fn ask_domain(&self, episode: EpisodeId, ask: AskId, request: DomainRequest) {
+        let (domains, events) = (Arc::clone(&self.domains), self.events.clone());
+        let asking = Asking {
+            run: self.id,
+            episode,
+            ask,
+            at: self.clock.now(),
+        };
+        tokio::task::spawn_blocking(move || {
+            let kind = match domains.carry_out(&asking, &request) {
+                Some(answer) => EventKind::DomainAnswered { ask, answer },
+                None => EventKind::Refused {
+                    ask,
+                    reason: Refusal::Unavailable {
+                        what: format!("domain `{}`", request.domain),
+                    },
+                },
+            };
+            let episode = asking.episode;
+            // Nobody listens to a run that was let go.
+            let _ = events.blocking_send(Input { episode, kind });
+        });
+    }
+
+    /// Shortens a text on a thread that may take its time.
+    fn summarise(
+        &self,
+        (episode, ask, round): (EpisodeId, AskId, u16),
+        model: Arc<dyn Model>,
+        text: Text,
+        tokens_max: u32,
+    ) {
+        let embedded = Arc::clone(&self.embedded);
+        let events = self.events.clone();
+        tokio::task::spawn_blocking(move || {
+            let count = |text: &str| model.count(text);
+            let kind = match embedded.shorten(text.as_str(), tokens_max, &count) {
+                Ok(shorter) => EventKind::Summarised {
+                    ask,
+                    text: Text::new(shorter),
+                    round,
+                },
+                Err(what) => EventKind::Refused {
+                    ask,
+                    reason: Refusal::Incompressible { why: what },
+                },
+            };
+            let _ = events.blocking_send(Input { episode, kind });
+        });
+    }
+}
+
+/// Says that something was shown. What the phase loop tells on its way names things and never says what they hold, so it
+/// stands in the log as it is.
+pub(crate) fn note(episode: &EpisodeId, block: &Block) {
+    let channel = block.channel.as_str();
+    if channel == phases::CHANNEL {
+        let trace = block.text.as_str();
+        tracing::info!(%episode, channel, trace, "the phase loop went on");
+    } else {
+        tracing::info!(%episode, channel, "emitted a block");
+    }
+}

@@ -1,0 +1,259 @@
+//! The history of a session: encrypted lines in a file of their own, one record a line.
+//!
+//! A line is sealed with XChaCha20-Poly1305 under a key of the session. It is bound to the session, to its place and to
+//! the tag of the line before it, so that one that was changed, dropped, added, moved or brought from elsewhere does not
+//! open. A file cannot see by itself that its end is gone: for that the journal keeps the last [`Head`], and gives it to
+//! [`History::open`].
+//!
+//! What a line holds is all that was added at once, so that a crash leaves all of it or nothing.
+
+mod error;
+mod export;
+mod line;
+mod record;
+mod scan;
+
+use std::collections::HashSet;
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use fathom_core::id::Digest;
+use hmac::Mac;
+
+pub use error::HistoryError;
+pub use record::{Head, HistoryEntry, Tag, Who};
+
+use crate::error::StoreError;
+use crate::keys::KeyRing;
+use crate::private_files;
+use line::{Line, Sealer};
+use record::Record;
+use scan::{Scan, has_hole, scan};
+
+/// Bytes of a session's name.
+pub const SESSION_BYTES_MAX: usize = 256;
+
+/// Bytes that can be added at once.
+pub const RECORD_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// Bytes of a whole history.
+pub const HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// The key of a new session.
+const FIRST_KEY: u32 = 1;
+
+const NAME_TAG: &[u8] = b"fathom/session-name/1";
+
+/// The history of one session. Whoever has it is its one owner, until it is dropped.
+pub struct History {
+    path: PathBuf,
+    session: String,
+    name: Digest,
+    keys: KeyRing,
+    sealer: Sealer,
+    file: File,
+    /// Bytes of whole lines.
+    bytes: u64,
+    head: Head,
+    /// Keys of the batches that are there.
+    batches: HashSet<String>,
+    _lock: File,
+}
+
+impl std::fmt::Debug for History {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { path, head, .. } = self;
+        f.debug_struct("History")
+            .field("path", path)
+            .field("head", head)
+            .finish_non_exhaustive()
+    }
+}
+
+impl History {
+    /// Takes the history of a session and checks every line of it. `known` is the last head that the journal has; a
+    /// history without it, or without an end, is not given. One that is not there yet is begun.
+    ///
+    /// The session's name is text of anybody, so it never becomes a path: the file is called by a keyed hash of it.
+    pub fn open(
+        folder: &Path,
+        session: &str,
+        keys: &KeyRing,
+        known: Option<&Head>,
+    ) -> Result<Self, HistoryError> {
+        let bytes = session.len();
+        if bytes == 0 || bytes > SESSION_BYTES_MAX {
+            return Err(HistoryError::Session { bytes });
+        }
+        let name = keys.sessions_secret()?.keyed(NAME_TAG);
+        let name = Digest(name.chain_update(session).finalize().into_bytes().into());
+        private_files::create_folder(folder)?;
+        let path = folder.join(format!("{name}.jsonl"));
+        let lock = lock(&path.with_extension("lock"))?;
+        private_files::create_if_missing(&path)?;
+        let mut file = private_files::open_or_create(&path)?;
+
+        let known = known.copied().unwrap_or_default();
+        let text = read_whole(&mut file, &path)?;
+        let sealer = sealer(&text, session, name, keys)?;
+        let found = scan(&text, &sealer, known)?;
+        if found.bytes < text.len() {
+            tracing::warn!(
+                line = found.head.sequence + 1,
+                bytes = text.len() - found.bytes,
+                "the last line of a session's history was never finished and is left out"
+            );
+        }
+        Ok(Self {
+            batches: batches(&found),
+            bytes: found.bytes as u64,
+            head: found.head,
+            path,
+            session: session.to_owned(),
+            name,
+            keys: keys.clone(),
+            sealer,
+            file,
+            _lock: lock,
+        })
+    }
+
+    /// The end of the history.
+    pub const fn head(&self) -> Head {
+        self.head
+    }
+
+    /// Adds entries at the end, all of them or none, and returns once they are on the disk. What was added under the
+    /// same key before is not added again. The head is for the journal.
+    pub fn append(&mut self, key: &str, entries: &[HistoryEntry]) -> Result<Head, HistoryError> {
+        if self.batches.contains(key) {
+            return Ok(self.head);
+        }
+        let record = Record::Batch {
+            key: key.to_owned(),
+            entries: entries.to_vec(),
+        };
+        let (line, head) = self.sealer.seal(self.head, &record)?;
+        let bytes = check_size(self.bytes + line.len() as u64)?;
+        self.write(&line)
+            .map_err(|error| StoreError::io("append to", &self.path, error))?;
+        self.bytes = bytes;
+        self.head = head;
+        self.batches.insert(key.to_owned());
+        Ok(head)
+    }
+
+    /// All that was said, in order. Every line is checked again.
+    pub fn read(&mut self) -> Result<Vec<HistoryEntry>, HistoryError> {
+        let records = self.scan()?.records.into_iter();
+        Ok(records
+            .flat_map(|(record, _)| match record {
+                Record::Batch { entries, .. } => entries,
+                Record::Rotated { .. } => Vec::new(),
+            })
+            .collect())
+    }
+
+    /// Seals every line anew under a new key and destroys the old one: whoever has a copy of it can read old copies of
+    /// the file and nothing else.
+    ///
+    /// The new file takes the place of the old one at once, and its last line names the head before: a crash before the
+    /// journal has the new head does no harm. After a failure the history must be opened again: which file is there is
+    /// only known by looking.
+    pub fn rotate(mut self) -> Result<Self, HistoryError> {
+        let old = self.sealer.key;
+        let new = old.saturating_add(1);
+        let secret = self.keys.create_session_key(self.name, new)?;
+        let sealer = Sealer::new(&self.session, new, &secret);
+        let scan = self.scan()?;
+        let rotated = Record::Rotated { from: self.head };
+        let mut head = Head::default();
+        let mut text = Vec::new();
+        let records = scan.records.iter().map(|(record, _)| record);
+        for record in records.chain([&rotated]) {
+            let (line, next) = sealer.seal(head, record)?;
+            text.extend(line);
+            head = next;
+        }
+        let bytes = check_size(text.len() as u64)?;
+        private_files::write_whole(&self.path, &text)?;
+        self.file = private_files::open_or_create(&self.path)?;
+        self.sealer = sealer;
+        self.bytes = bytes;
+        self.head = head;
+        // Those before it may have been left by a crash.
+        for key in FIRST_KEY..=old {
+            self.keys.destroy_session_key(self.name, key)?;
+        }
+        Ok(self)
+    }
+
+    fn scan(&mut self) -> Result<Scan, HistoryError> {
+        let text = read_whole(&mut self.file, &self.path)?;
+        scan(&text, &self.sealer, self.head)
+    }
+
+    /// Writes behind the last whole line, over whatever a crash or a full disk left there.
+    fn write(&mut self, line: &[u8]) -> io::Result<()> {
+        self.file.set_len(self.bytes)?;
+        self.file.seek(SeekFrom::Start(self.bytes))?;
+        self.file.write_all(line)?;
+        self.file.sync_all()
+    }
+}
+
+/// Opens the file's lines with the key that its first line names. Where there is no such line, the session is new.
+fn sealer(
+    text: &[u8],
+    session: &str,
+    name: Digest,
+    keys: &KeyRing,
+) -> Result<Sealer, HistoryError> {
+    let first = text.split_inclusive(|byte| *byte == b'\n').next();
+    let first = first.and_then(|line| line.strip_suffix(b"\n"));
+    let Some(first) = first.filter(|line| !has_hole(line)) else {
+        let secret = keys.create_session_key(name, FIRST_KEY)?;
+        return Ok(Sealer::new(session, FIRST_KEY, &secret));
+    };
+    let key = Line::read(first, 1)?.key;
+    let missing = HistoryError::MissingKey { line: 1, key };
+    let secret = keys.session_key(name, key)?.ok_or(missing)?;
+    Ok(Sealer::new(session, key, &secret))
+}
+
+fn batches(scan: &Scan) -> HashSet<String> {
+    let records = scan.records.iter();
+    records
+        .filter_map(|(record, _)| match record {
+            Record::Batch { key, .. } => Some(key.clone()),
+            Record::Rotated { .. } => None,
+        })
+        .collect()
+}
+
+fn lock(path: &Path) -> Result<File, HistoryError> {
+    let file = private_files::open_or_create(path)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(HistoryError::Owned),
+        Err(TryLockError::Error(error)) => Err(StoreError::io("lock", path, error).into()),
+    }
+}
+
+fn read_whole(file: &mut File, path: &Path) -> Result<Vec<u8>, HistoryError> {
+    let mut text = Vec::new();
+    file.seek(SeekFrom::Start(0))
+        .and_then(|_| file.take(HISTORY_BYTES_MAX + 1).read_to_end(&mut text))
+        .map_err(|error| StoreError::io("read", path, error))?;
+    check_size(text.len() as u64)?;
+    Ok(text)
+}
+
+const fn check_size(bytes: u64) -> Result<u64, HistoryError> {
+    let max = HISTORY_BYTES_MAX;
+    if bytes > max {
+        return Err(HistoryError::TooLarge { bytes, max });
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,100 @@
+//! What a history holds.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fathom_core::id::RunId;
+use fathom_core::unit::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::seal::TAG_BYTES;
+
+/// Who said something, or of what kind it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Who {
+    /// The user asked it.
+    User,
+    /// What a command did, in short.
+    Note,
+    /// The answer.
+    Reply,
+    /// The commands of a run and what came of them.
+    Commands,
+}
+
+/// Something that was said in a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HistoryEntry {
+    /// Who said it.
+    pub who: Who,
+    /// What was said.
+    pub text: String,
+    /// When.
+    pub at_ms: Timestamp,
+    /// In which run.
+    pub run: RunId,
+}
+
+/// What a record is authenticated by.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct Tag(pub(super) [u8; TAG_BYTES]);
+
+impl fmt::Display for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&STANDARD.encode(self.0))
+    }
+}
+
+impl fmt::Debug for Tag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Tag> for String {
+    fn from(tag: Tag) -> Self {
+        tag.to_string()
+    }
+}
+
+impl TryFrom<String> for Tag {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        let bytes = STANDARD.decode(text).ok();
+        let tag = bytes.and_then(|bytes| bytes.try_into().ok());
+        tag.map(Self).ok_or("not a tag of a history")
+    }
+}
+
+/// The end of a history: whoever knows it notices when the end is cut off. It belongs into the journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// How many records there are.
+    pub sequence: u64,
+    /// The tag of the last one; zeros when there is none.
+    pub tag: Tag,
+}
+
+/// One line, opened.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Record {
+    /// What was added at once.
+    Batch {
+        /// By whom, so that it is added once.
+        key: String,
+        /// What was said, in order.
+        entries: Vec<HistoryEntry>,
+    },
+    /// All lines before this one were sealed anew.
+    Rotated {
+        /// The head before that.
+        from: Head,
+    },
+}

@@ -1,0 +1,65 @@
+//! Walks over a file line by line and checks each.
+
+use super::HistoryError;
+use super::line::{Line, Sealer};
+use super::record::{Head, Record};
+
+/// What is in a file.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The records, each with the head that it made.
+    pub(super) records: Vec<(Record, Head)>,
+    /// The last head.
+    pub(super) head: Head,
+    /// Bytes of whole lines. What comes after them was left by a crash.
+    pub(super) bytes: usize,
+}
+
+/// Checks every line of a file, and that it reaches to `known`, the last head that the journal has.
+///
+/// Lines beyond that head are as good as the others: a crash came between them and the journal. Only the last of them
+/// may be torn, for each was on the disk before the next was begun.
+pub(super) fn scan(file: &[u8], sealer: &Sealer, known: Head) -> Result<Scan, HistoryError> {
+    let mut scan = Scan::default();
+    let mut has_known = known == Head::default();
+    let mut rest = file;
+    while !rest.is_empty() {
+        let number = scan.head.sequence + 1;
+        let is_known = number <= known.sequence;
+        let Some(end) = rest.iter().position(|byte| *byte == b'\n') else {
+            break;
+        };
+        let (text, after) = (&rest[..end], &rest[end + 1..]);
+        if !is_known && after.is_empty() && has_hole(text) {
+            break;
+        }
+        let line = Line::read(text, number)?;
+        if line.key != sealer.key {
+            let key = line.key;
+            return Err(HistoryError::MissingKey { line: number, key });
+        }
+        let (record, head) = sealer.open(scan.head, &line)?;
+        has_known |= head == known || record == Record::Rotated { from: known };
+        scan.records.push((record, head));
+        scan.head = head;
+        scan.bytes += text.len() + 1;
+        rest = after;
+    }
+    if scan.head.sequence < known.sequence {
+        return Err(HistoryError::CutShort {
+            line: scan.head.sequence + 1,
+            lines: known.sequence,
+        });
+    }
+    if has_known {
+        Ok(scan)
+    } else {
+        let line = known.sequence;
+        Err(HistoryError::OtherHead { line })
+    }
+}
+
+/// Whether a power loss took a page out of a line: a file system gives zeros for it, and no line has any.
+pub(super) fn has_hole(text: &[u8]) -> bool {
+    text.contains(&0)
+}

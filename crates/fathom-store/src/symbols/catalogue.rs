@@ -1,0 +1,197 @@
+//! Catalogues: symbols, kits and personas as JSON files.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use fathom_core::symbols::{Kit, Persona, Symbol};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::change::{Entry, body_of};
+use super::error::SymbolStoreError;
+use super::rows::Kind;
+
+/// Most entries of a catalogue.
+pub const CATALOGUE_ENTRIES_MAX: usize = 200_000;
+
+/// What a list that stands by itself holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListOf {
+    /// Symbols.
+    Symbols,
+    /// Kits.
+    Kits,
+    /// Personas.
+    Agents,
+}
+
+impl ListOf {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Symbols => "symbols",
+            Self::Kits => "kits",
+            Self::Agents => "agents",
+        }
+    }
+}
+
+/// Symbols, kits and personas. What was read goes out again as it was; a field that is null or empty counts as missing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Catalogue {
+    /// The symbols.
+    pub symbols: Vec<Symbol>,
+    /// The kits.
+    pub kits: Vec<Kit>,
+    /// The personas.
+    pub agents: Vec<Persona>,
+}
+
+/// An entry that cannot be taken in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadEntry {
+    /// The list it stands in: `symbols`, `kits` or `agents`.
+    pub list: &'static str,
+    /// Its place there, from zero.
+    pub index: usize,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl fmt::Display for BadEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}[{}]: {}", self.list, self.index, self.reason)
+    }
+}
+
+impl Catalogue {
+    /// Reads an object with `symbols`, `kits` and `agents`, of which each may be missing, or a list of what `bare` says. An entry
+    /// that cannot be taken in is an error that names it.
+    pub fn read(json: &str, bare: ListOf) -> Result<Self, SymbolStoreError> {
+        let not = |what: String| SymbolStoreError::NotACatalogue { what };
+        let json = json.trim_start_matches('\u{feff}');
+        let value: Value = serde_json::from_str(json).map_err(|error| not(error.to_string()))?;
+        let mut catalogue = Self::default();
+        let mut bad = Vec::new();
+        match value {
+            Value::Array(list) => catalogue.take(bare, list, &mut bad),
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    let list = [ListOf::Symbols, ListOf::Kits, ListOf::Agents]
+                        .into_iter()
+                        .find(|list| list.name() == name)
+                        .ok_or_else(|| not(format!("it has an unknown field `{name}`")))?;
+                    let Value::Array(entries) = value else {
+                        return Err(not(format!("`{name}` is no list")));
+                    };
+                    catalogue.take(list, entries, &mut bad);
+                }
+            }
+            _ => return Err(not("it is neither an object nor a list".to_owned())),
+        }
+        if bad.is_empty() {
+            catalogue.bodies()?;
+            return Ok(catalogue);
+        }
+        Err(SymbolStoreError::BadEntries { bad })
+    }
+
+    /// The object with all three lists, for a file.
+    pub fn to_json(&self) -> Result<String, SymbolStoreError> {
+        serde_json::to_string_pretty(self).map_err(|error| SymbolStoreError::NotACatalogue {
+            what: error.to_string(),
+        })
+    }
+
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.symbols.len() + self.kits.len() + self.agents.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn take(&mut self, list: ListOf, entries: Vec<Value>, bad: &mut Vec<BadEntry>) {
+        match list {
+            ListOf::Symbols => self.symbols = typed(list, entries, bad),
+            ListOf::Kits => self.kits = typed(list, entries, bad),
+            ListOf::Agents => self.agents = typed(list, entries, bad),
+        }
+    }
+
+    /// Every entry as it is kept, or all that are bad.
+    pub(super) fn bodies(&self) -> Result<Vec<(Kind, &str, String)>, SymbolStoreError> {
+        if self.len() > CATALOGUE_ENTRIES_MAX {
+            return Err(SymbolStoreError::NotACatalogue {
+                what: format!("it has more than {CATALOGUE_ENTRIES_MAX} entries"),
+            });
+        }
+        let mut bodies = Vec::with_capacity(self.len());
+        let mut bad = Vec::new();
+        check(
+            ListOf::Symbols,
+            Kind::Symbol,
+            &self.symbols,
+            &mut bodies,
+            &mut bad,
+        );
+        check(ListOf::Kits, Kind::Kit, &self.kits, &mut bodies, &mut bad);
+        check(
+            ListOf::Agents,
+            Kind::Persona,
+            &self.agents,
+            &mut bodies,
+            &mut bad,
+        );
+        if bad.is_empty() {
+            Ok(bodies)
+        } else {
+            Err(SymbolStoreError::BadEntries { bad })
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned>(
+    list: ListOf,
+    entries: Vec<Value>,
+    bad: &mut Vec<BadEntry>,
+) -> Vec<T> {
+    let mut read = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.into_iter().enumerate() {
+        match serde_json::from_value(entry) {
+            Ok(entry) => read.push(entry),
+            Err(error) => bad.push(BadEntry {
+                list: list.name(),
+                index,
+                reason: error.to_string(),
+            }),
+        }
+    }
+    read
+}
+
+fn check<'a, T: Entry>(
+    list: ListOf,
+    kind: Kind,
+    entries: &'a [T],
+    bodies: &mut Vec<(Kind, &'a str, String)>,
+    bad: &mut Vec<BadEntry>,
+) {
+    let mut seen = HashMap::new();
+    for (index, entry) in entries.iter().enumerate() {
+        let body = match seen.insert(entry.id(), index) {
+            Some(first) => Err(format!("`{}` stands at {first} already", entry.id())),
+            None => body_of(entry),
+        };
+        match body {
+            Ok(body) => bodies.push((kind, entry.id(), body)),
+            Err(reason) => bad.push(BadEntry {
+                list: list.name(),
+                index,
+                reason,
+            }),
+        }
+    }
+}

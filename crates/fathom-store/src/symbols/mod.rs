@@ -1,0 +1,133 @@
+//! Symbols, kits and personas: kept in versions that are never changed, found by id, words, meaning and links.
+//!
+//! [`Symbols`] is the store on either backend. A backend keeps rows: every write adds one, a removal too, and a write carries the
+//! key of its request, so that a request which comes again after a crash finds what it did before.
+
+mod answering;
+mod catalogue;
+mod change;
+mod error;
+mod index;
+mod nearest;
+mod redis;
+mod rows;
+mod sqlite;
+mod store;
+mod words;
+
+use std::fmt;
+
+use fathom_core::id::{AskId, EpisodeId, RunId};
+use fathom_core::symbols::{Kit, Persona, Symbol, SymbolAnswer, SymbolRequest};
+
+pub use catalogue::{BadEntry, CATALOGUE_ENTRIES_MAX, Catalogue, ListOf};
+pub use change::{ID_CHARS_MAX, SYMBOL_BYTES_MAX};
+pub use error::SymbolStoreError;
+pub use redis::RedisAddress;
+pub use store::{IDS_MAX, RESULTS_MAX, Symbols, TEXT_BYTES_MAX};
+
+/// Keeps symbols, kits and personas.
+pub trait SymbolStore: Send + Sync {
+    /// Answers a request. A write whose key was applied before changes nothing and is answered as it was then.
+    fn carry_out(
+        &self,
+        key: &RequestKey,
+        request: &SymbolRequest,
+    ) -> Result<SymbolAnswer, SymbolStoreError>;
+
+    /// Takes in all of a catalogue or, where it has faults, nothing. What is there already gets no new version.
+    /// `progress` hears of embeddings, which take longest. Where they fail the entries stay; the next search makes them.
+    fn import(
+        &self,
+        catalogue: &Catalogue,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<Imported, SymbolStoreError>;
+
+    /// Everything that is there, in the order in which it came.
+    fn export(&self) -> Result<Catalogue, SymbolStoreError>;
+
+    /// All kits.
+    fn kits(&self) -> Result<Vec<Kit>, SymbolStoreError>;
+
+    /// All personas.
+    fn personas(&self) -> Result<Vec<Persona>, SymbolStoreError>;
+
+    /// Keeps a kit, and tells its version.
+    fn put_kit(&self, kit: &Kit) -> Result<u64, SymbolStoreError>;
+
+    /// Keeps a persona, and tells its version.
+    fn put_persona(&self, persona: &Persona) -> Result<u64, SymbolStoreError>;
+
+    /// All versions of a symbol, the first one first. None where it was never there.
+    fn versions(&self, id: &str) -> Result<Vec<SymbolVersion>, SymbolStoreError>;
+
+    /// How many symbols there are.
+    fn count(&self) -> Result<usize, SymbolStoreError>;
+}
+
+/// Turns texts into vectors that point the same way when the texts mean the same.
+pub trait Embed: Send + Sync {
+    /// The model's name. Vectors of another name are never compared with its own.
+    fn name(&self) -> &str;
+
+    /// How many numbers a vector has.
+    fn dimensions(&self) -> usize;
+
+    /// The vectors of texts, in their order.
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedFailed>;
+}
+
+/// An embedding model could not do its work.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct EmbedFailed(pub String);
+
+/// Names one request for ever: the ask that it came from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RequestKey(String);
+
+impl RequestKey {
+    /// The key of an ask.
+    pub fn new(run: RunId, episode: &EpisodeId, ask: AskId) -> Self {
+        Self(format!("{run}/{episode}/{}", ask.0))
+    }
+
+    fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One version of a symbol.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SymbolVersion {
+    /// Counted from one.
+    pub version: u64,
+    /// The symbol; none where this version took it away.
+    pub symbol: Option<Symbol>,
+}
+
+/// How far embeddings are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Symbols that have theirs.
+    pub done: usize,
+    /// All symbols.
+    pub total: usize,
+}
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Entries that were not there before.
+    pub new: usize,
+    /// Entries that got another version.
+    pub changed: usize,
+    /// Entries that were there as they are.
+    pub unchanged: usize,
+}

@@ -1,0 +1,163 @@
+//! What a backend keeps: rows that are only ever added.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::SymbolStoreError;
+
+/// The format of what is kept.
+pub(super) const FORMAT: u64 = 1;
+
+/// How often a write is tried while others write too.
+pub(super) const TRIES_MAX: u32 = 64;
+
+pub(super) type Result<T> = std::result::Result<T, SymbolStoreError>;
+
+/// What a row holds a version of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    Symbol,
+    Kit,
+    Persona,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 3] = [Self::Symbol, Self::Kit, Self::Persona];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Symbol => "symbol",
+            Self::Kit => "kit",
+            Self::Persona => "persona",
+        }
+    }
+}
+
+/// One version of something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Row {
+    /// Its place among all rows, from one.
+    pub(super) seq: u64,
+    pub(super) kind: Kind,
+    pub(super) id: String,
+    /// Counted from one for each id, over removals too.
+    pub(super) version: u64,
+    /// The place of the first version: the order in which things came.
+    pub(super) born: u64,
+    /// As JSON; none where this version took it away.
+    pub(super) body: Option<String>,
+    /// The request that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) by: Option<WrittenBy>,
+}
+
+/// Which request wrote a row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct WrittenBy {
+    pub(super) key: String,
+    /// SHA-256 of it, in hex.
+    pub(super) request: String,
+}
+
+/// A row to be.
+#[derive(Clone, Debug)]
+pub(super) struct Draft {
+    pub(super) kind: Kind,
+    pub(super) id: String,
+    pub(super) body: Option<String>,
+    /// What it follows. Where that is not the newest any more, nothing is written.
+    pub(super) follows: Option<Follows>,
+    pub(super) by: Option<WrittenBy>,
+    pub(super) vector: Option<Vector>,
+}
+
+/// The version before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Follows {
+    pub(super) seq: u64,
+    pub(super) version: u64,
+    pub(super) born: u64,
+}
+
+impl From<&Row> for Follows {
+    fn from(row: &Row) -> Self {
+        Self {
+            seq: row.seq,
+            version: row.version,
+            born: row.born,
+        }
+    }
+}
+
+impl Draft {
+    /// The row, once its place is known.
+    pub(super) fn row(&self, seq: u64) -> Row {
+        Row {
+            seq,
+            kind: self.kind,
+            id: self.id.clone(),
+            version: self.follows.map_or(1, |before| before.version + 1),
+            born: self.follows.map_or(seq, |before| before.born),
+            body: self.body.clone(),
+            by: self.by.clone(),
+        }
+    }
+}
+
+/// An embedding, and the model that made it.
+#[derive(Clone, Debug)]
+pub(super) struct Vector {
+    pub(super) model: String,
+    pub(super) numbers: Vec<f32>,
+}
+
+/// What became of drafts.
+#[derive(Debug)]
+pub(super) enum Commit {
+    /// All are rows now, in their order.
+    Done(Vec<Row>),
+    /// None is: another request was faster, or the same one was here before.
+    Stale,
+}
+
+/// A backend.
+pub(super) trait Rows: Send + Sync {
+    /// The row that a key wrote.
+    fn applied(&self, key: &str) -> Result<Option<Row>>;
+
+    /// The newest rows of ids, removals too, in the order of the ids.
+    fn newest(&self, kind: Kind, ids: &[&str]) -> Result<Vec<Option<Row>>>;
+
+    /// Rows behind a place that are the newest of their ids, in order, at most `max`.
+    fn after(&self, kind: Kind, seq: u64, max: usize) -> Result<Vec<Row>>;
+
+    /// All rows of an id, the oldest first.
+    fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Row>>;
+
+    /// Writes all drafts, each with its vector, or none.
+    fn commit(&self, drafts: &[Draft]) -> Result<Commit>;
+
+    /// The vectors of rows by a model, in the order of the rows.
+    fn vectors(&self, model: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<f32>>>>;
+
+    /// Keeps vectors of rows by a model in the place of those of other models.
+    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> Result<()>;
+}
+
+pub(super) fn bytes_of(numbers: &[f32]) -> Vec<u8> {
+    numbers
+        .iter()
+        .flat_map(|number| number.to_le_bytes())
+        .collect()
+}
+
+/// None where the bytes are no vector.
+pub(super) fn numbers_of(bytes: &[u8]) -> Option<Vec<f32>> {
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    rest.is_empty().then(|| {
+        numbers
+            .iter()
+            .map(|four| f32::from_le_bytes(*four))
+            .collect()
+    })
+}

@@ -1,0 +1,317 @@
+//! Rows in a file, on `SQLite`.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{
+    Connection, OpenFlags, OptionalExtension as _, Row as Columns, Transaction,
+    TransactionBehavior, params,
+};
+
+use super::error::SymbolStoreError;
+use super::rows::{
+    Commit, Draft, FORMAT, Kind, Result, Row, Rows, WrittenBy, bytes_of, numbers_of,
+};
+use crate::error::StoreError;
+use crate::private_files;
+
+/// Longest wait for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+const TABLES: &str = "
+CREATE TABLE rows (
+    seq INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    born INTEGER NOT NULL,
+    body TEXT,
+    key TEXT UNIQUE,
+    request TEXT,
+    UNIQUE (kind, id, version)
+) STRICT;
+CREATE TRIGGER rows_stay_as_they_are BEFORE UPDATE ON rows
+BEGIN SELECT RAISE(ABORT, 'a version is never changed'); END;
+CREATE TRIGGER rows_stay BEFORE DELETE ON rows
+BEGIN SELECT RAISE(ABORT, 'a version is never removed'); END;
+CREATE TABLE newest (
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX newest_by_seq ON newest (kind, seq);
+CREATE TABLE vectors (
+    seq INTEGER PRIMARY KEY,
+    model TEXT NOT NULL,
+    vector BLOB NOT NULL
+) STRICT;
+";
+
+const COLUMNS: &str = "seq, kind, id, version, born, body, key, request";
+
+pub(super) struct SqliteRows {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl SqliteRows {
+    /// Uses the file, which is made when it is not there.
+    pub(super) fn open(path: &Path) -> Result<Self> {
+        let wrap = |source: StoreError| file_error(path, source);
+        let connection = open_file(path).map_err(wrap)?;
+        let rows = Self {
+            path: path.to_owned(),
+            connection: Mutex::new(connection),
+        };
+        let found = rows.write(make_tables)?;
+        if found != FORMAT {
+            return Err(SymbolStoreError::NewerFormat {
+                found,
+                known: FORMAT,
+            });
+        }
+        Ok(rows)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // Nothing half done is left behind: a transaction that was not committed is rolled back.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        work(&self.lock()).map_err(|error| file_error(&self.path, error.into()))
+    }
+
+    fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T> {
+        let mut connection = self.lock();
+        let whole = || {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = work(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        whole().map_err(|error: rusqlite::Error| file_error(&self.path, error.into()))
+    }
+}
+
+fn file_error(path: &Path, source: StoreError) -> SymbolStoreError {
+    SymbolStoreError::File {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the store: here the symbols are opened"
+)]
+fn open_file(path: &Path) -> std::result::Result<Connection, StoreError> {
+    private_files::create_if_missing(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // A write that was answered is in a journal as done: it must outlive a power cut.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+/// Makes the tables of an empty file, and tells the format.
+fn make_tables(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
+    let format: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let tables: u64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if (format, tables) != (0, 0) {
+        return Ok(format);
+    }
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    Ok(FORMAT)
+}
+
+fn row_of(columns: &Columns<'_>) -> rusqlite::Result<Row> {
+    let name: String = columns.get(1)?;
+    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == name);
+    let key: Option<String> = columns.get(6)?;
+    let request: Option<String> = columns.get(7)?;
+    Ok(Row {
+        seq: columns.get(0)?,
+        kind: kind.ok_or(rusqlite::Error::InvalidColumnType(
+            1,
+            name,
+            rusqlite::types::Type::Text,
+        ))?,
+        id: columns.get(2)?,
+        version: columns.get(3)?,
+        born: columns.get(4)?,
+        body: columns.get(5)?,
+        by: key
+            .zip(request)
+            .map(|(key, request)| WrittenBy { key, request }),
+    })
+}
+
+fn newest_seq(
+    transaction: &Transaction<'_>,
+    kind: Kind,
+    id: &str,
+) -> rusqlite::Result<Option<u64>> {
+    transaction
+        .prepare_cached("SELECT seq FROM newest WHERE kind = ?1 AND id = ?2")?
+        .query_row((kind.name(), id), |row| row.get(0))
+        .optional()
+}
+
+fn is_applied(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<bool> {
+    transaction
+        .prepare_cached("SELECT 1 FROM rows WHERE key = ?1")?
+        .exists([key])
+}
+
+fn insert(transaction: &Transaction<'_>, draft: &Draft, row: &Row) -> rusqlite::Result<()> {
+    let kind = row.kind.name();
+    transaction
+        .prepare_cached(&format!(
+            "INSERT INTO rows ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+        ))?
+        .execute(params![
+            row.seq,
+            kind,
+            row.id,
+            row.version,
+            row.born,
+            row.body,
+            row.by.as_ref().map(|by| &by.key),
+            row.by.as_ref().map(|by| &by.request),
+        ])?;
+    transaction
+        .prepare_cached("INSERT OR REPLACE INTO newest VALUES (?1, ?2, ?3)")?
+        .execute((kind, &row.id, row.seq))?;
+    if let Some(before) = draft.follows {
+        transaction
+            .prepare_cached("DELETE FROM vectors WHERE seq = ?1")?
+            .execute([before.seq])?;
+    }
+    match &draft.vector {
+        Some(vector) => keep_vector(transaction, row.seq, &vector.model, &vector.numbers),
+        None => Ok(()),
+    }
+}
+
+/// A row that is not the newest any more needs no vector.
+fn keep_vector(
+    transaction: &Transaction<'_>,
+    seq: u64,
+    model: &str,
+    numbers: &[f32],
+) -> rusqlite::Result<()> {
+    let keep = "INSERT OR REPLACE INTO vectors SELECT seq, ?2, ?3 FROM newest \
+                WHERE kind = 'symbol' AND seq = ?1";
+    transaction
+        .prepare_cached(keep)?
+        .execute((seq, model, bytes_of(numbers)))?;
+    Ok(())
+}
+
+impl Rows for SqliteRows {
+    fn applied(&self, key: &str) -> Result<Option<Row>> {
+        self.read(|connection| {
+            connection
+                .prepare_cached(&format!("SELECT {COLUMNS} FROM rows WHERE key = ?1"))?
+                .query_row([key], row_of)
+                .optional()
+        })
+    }
+
+    fn newest(&self, kind: Kind, ids: &[&str]) -> Result<Vec<Option<Row>>> {
+        let select = format!(
+            "SELECT {COLUMNS} FROM rows WHERE seq = (SELECT seq FROM newest WHERE kind = ?1 AND id = ?2)"
+        );
+        self.read(|connection| {
+            let mut select = connection.prepare_cached(&select)?;
+            ids.iter()
+                .map(|id| select.query_row((kind.name(), id), row_of).optional())
+                .collect()
+        })
+    }
+
+    fn after(&self, kind: Kind, seq: u64, max: usize) -> Result<Vec<Row>> {
+        let select = format!(
+            "SELECT {COLUMNS} FROM rows WHERE seq IN \
+             (SELECT seq FROM newest WHERE kind = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3) ORDER BY seq"
+        );
+        self.read(|connection| {
+            connection
+                .prepare_cached(&select)?
+                .query_map((kind.name(), seq, max), row_of)?
+                .collect()
+        })
+    }
+
+    fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Row>> {
+        let select =
+            format!("SELECT {COLUMNS} FROM rows WHERE kind = ?1 AND id = ?2 ORDER BY version");
+        self.read(|connection| {
+            connection
+                .prepare_cached(&select)?
+                .query_map((kind.name(), id), row_of)?
+                .collect()
+        })
+    }
+
+    fn commit(&self, drafts: &[Draft]) -> Result<Commit> {
+        self.write(|transaction| {
+            for draft in drafts {
+                let newest = newest_seq(transaction, draft.kind, &draft.id)?;
+                let applied = match &draft.by {
+                    Some(by) => is_applied(transaction, &by.key)?,
+                    None => false,
+                };
+                if applied || newest != draft.follows.map(|before| before.seq) {
+                    return Ok(Commit::Stale);
+                }
+            }
+            let last: u64 =
+                transaction.query_row("SELECT coalesce(max(seq), 0) FROM rows", [], |row| {
+                    row.get(0)
+                })?;
+            let mut rows = Vec::with_capacity(drafts.len());
+            for (draft, seq) in drafts.iter().zip(last + 1..) {
+                let row = draft.row(seq);
+                insert(transaction, draft, &row)?;
+                rows.push(row);
+            }
+            Ok(Commit::Done(rows))
+        })
+    }
+
+    fn vectors(&self, model: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<f32>>>> {
+        let select = "SELECT vector FROM vectors WHERE seq = ?1 AND model = ?2";
+        self.read(|connection| {
+            let mut select = connection.prepare_cached(select)?;
+            seqs.iter()
+                .map(|seq| {
+                    let bytes: Option<Vec<u8>> = select
+                        .query_row((seq, model), |row| row.get(0))
+                        .optional()?;
+                    Ok(bytes.and_then(|bytes| numbers_of(&bytes)))
+                })
+                .collect()
+        })
+    }
+
+    fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> Result<()> {
+        self.write(|transaction| {
+            for (seq, numbers) in vectors {
+                keep_vector(transaction, *seq, model, numbers)?;
+            }
+            Ok(())
+        })
+    }
+}
