@@ -11,9 +11,10 @@
     reason = "a benchmark reads clocks, starts processes, prints, and stops at the first surprise"
 )]
 
-use std::io::{BufRead as _, BufReader};
+mod serving;
+
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fathom_core::amounts::{Amounts, Budget};
@@ -24,14 +25,13 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::{NewRun, Options, RunEnd, Runtime};
 use fathom_testkit::council::{COMPLEX, contract, seat};
+
 use fathom_testkit::server::{Behaviour, ModelServer, Retention, Seen, Setup};
 use serde::Deserialize;
+use serving::{SERVE, Server};
 
 const VOTE: &str =
     r#"{"reasoning": "It can be undone.", "source": 0, "vote": "APPROVE", "confidence": 80}"#;
-
-/// The word that makes this binary a model server.
-const SERVE: &str = "serve";
 
 const WARM: usize = 5;
 
@@ -137,36 +137,6 @@ async fn serve(latency: Duration) {
     let server = ModelServer::with(behave, setup).await.unwrap();
     println!("{}", server.openai_url());
     server.serve().await;
-}
-
-/// A model server in a process of its own.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(latency_ms: u64) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([SERVE, &latency_ms.to_string()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut url = String::new();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        said.read_line(&mut url).unwrap();
-        let url = url.trim().to_owned();
-        Self { child, url }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // One that is gone already is all the better.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 fn models(url: &str) -> Models {

@@ -11,10 +11,11 @@
     reason = "a benchmark reads clocks, starts processes, prints, and stops at the first surprise"
 )]
 
+mod serving;
+
 use std::fs;
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use fathom_core::amounts::{Amounts, Budget};
@@ -31,8 +32,7 @@ use fathom_host::exploring::{Exploration, Plain};
 use fathom_host::{NewRun, Options, RunEnd, Runtime};
 use fathom_testkit::server::{Behaviour, ModelServer, Retention, Seen, Setup, Tally};
 
-/// The word that makes this binary a model server.
-const SERVE: &str = "serve";
+use serving::{SERVE, Server};
 
 /// Begins a line of the question that holds the code of the only turn, with `;;` for line ends.
 const CODE: &str = "CODE:";
@@ -83,36 +83,6 @@ async fn serve(latency: Duration) {
     let server = ModelServer::with(behave, setup).await.unwrap();
     println!("{}", server.openai_url());
     server.serve().await;
-}
-
-/// A model server in a process of its own.
-struct Server {
-    child: Child,
-    url: String,
-}
-
-impl Server {
-    fn start(latency_ms: u64) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args([SERVE, &latency_ms.to_string()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut url = String::new();
-        let mut said = BufReader::new(child.stdout.take().unwrap());
-        said.read_line(&mut url).unwrap();
-        let url = url.trim().to_owned();
-        Self { child, url }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // One that is gone already is all the better.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// A file of ASCII lines.

@@ -9,7 +9,7 @@ use fathom_core::programs::phases;
 use fathom_core::symbols::{self, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_store::history::{self, Head, History, HistoryEntry};
+use fathom_store::history::{Head, History, HistoryEntry};
 use fathom_store::symbols::{RedisAddress, RequestKey, SymbolStore, Symbols};
 use fathom_store::{ChainCheck, Home, Journal, RunQuery};
 use serde::{Deserialize, Serialize};
@@ -19,12 +19,6 @@ use crate::error::HostError;
 use crate::local::Embedded;
 use crate::material::symbol_embedding;
 use crate::reading::Reading;
-
-/// The file of the symbols in the home.
-const SYMBOLS_FILE: &str = "symbols.db";
-
-/// The folder of the histories in the home.
-const SESSIONS_FOLDER: &str = "sessions";
 
 /// Where the symbols are.
 #[derive(Clone, Default)]
@@ -114,7 +108,7 @@ impl Domains {
         }
         let embed = symbol_embedding(&self.embedded);
         let symbols = Arc::new(match &self.at {
-            SymbolsAt::Home => Symbols::in_file(&self.home.folder().join(SYMBOLS_FILE), embed)?,
+            SymbolsAt::Home => Symbols::in_file(&self.home.symbols_path(), embed)?,
             SymbolsAt::Redis(address) => Symbols::on_redis(address, embed)?,
         });
         *kept = Some(Arc::clone(&symbols));
@@ -123,10 +117,8 @@ impl Domains {
 
     /// The history of a session, checked against what the journal knows of its end.
     pub fn history(&self, session: &str) -> Result<History, HostError> {
-        let folder = self.home.folder().join(SESSIONS_FOLDER);
         let known = self.known_head(session)?;
-        let keys = self.home.keys();
-        Ok(History::open(&folder, session, keys, known.as_ref())?)
+        Ok(self.home.open_history(session, known.as_ref())?)
     }
 
     /// Where the history ended when a run last wrote to it, by the newest run of the session that did.
@@ -232,7 +224,7 @@ impl Domains {
         let entries: Vec<HistoryEntry> = entries
             .into_iter()
             .map(|entry| HistoryEntry {
-                who: kept_as(entry.who),
+                who: entry.who,
                 text: entry.text,
                 at_ms: asking.at,
                 run: asking.run,
@@ -242,14 +234,5 @@ impl Domains {
         let mut history = self.history(&session)?;
         let key = RequestKey::new(asking.run, &asking.episode, asking.ask);
         Ok(history.append(&key.to_string(), &entries)?)
-    }
-}
-
-const fn kept_as(who: phases::Who) -> history::Who {
-    match who {
-        phases::Who::User => history::Who::User,
-        phases::Who::Note => history::Who::Note,
-        phases::Who::Reply => history::Who::Reply,
-        phases::Who::Commands => history::Who::Commands,
     }
 }

@@ -2,7 +2,6 @@
 
 use fathom_core::programs::phases::{Entry, Params, Who};
 use fathom_core::symbols::{Persona, SymbolRequest};
-use fathom_store::history::{self, HistoryEntry};
 use fathom_store::symbols::{Catalogue, Imported, Progress, SymbolStore};
 
 use crate::charter::Profile;
@@ -39,10 +38,14 @@ impl Runtime {
             .collect();
         if let Some(session) = session {
             let entries = self.domains().history(session)?.read()?;
-            let shown = entries
-                .iter()
-                .filter(|entry| entry.who != history::Who::Commands);
-            let shown: Vec<Entry> = shown.map(entry).collect();
+            let shown: Vec<Entry> = entries
+                .into_iter()
+                .filter(|entry| entry.who != Who::Commands)
+                .map(|entry| Entry {
+                    who: entry.who,
+                    text: entry.text,
+                })
+                .collect();
             let latest = phases.rules(profile).history_entries as usize;
             params.history = shown[shown.len().saturating_sub(latest)..].to_vec();
             params.session = Some(session.to_owned());
@@ -77,17 +80,5 @@ impl Runtime {
             agents: catalogue.agents.iter().filter(is_new).cloned().collect(),
         };
         Ok(store.import(&missing, progress)?)
-    }
-}
-
-fn entry(entry: &HistoryEntry) -> Entry {
-    Entry {
-        who: match entry.who {
-            history::Who::User => Who::User,
-            history::Who::Note => Who::Note,
-            history::Who::Reply => Who::Reply,
-            history::Who::Commands => Who::Commands,
-        },
-        text: entry.text.clone(),
     }
 }

@@ -4,5 +4,6 @@ pub mod clock;
 pub mod council;
 pub mod drill;
 pub mod hub;
+pub mod records;
 pub mod server;
 pub mod sim;

@@ -130,7 +130,7 @@ fn p05_a_later_question_of_a_session_sees_the_earlier_one() {
 
 /// The one file of the sessions' histories.
 fn history(session: &Session) -> PathBuf {
-    let folder = session.path().join("data/fathom/sessions");
+    let folder = session.path().join("data/fathom/history");
     let files = std::fs::read_dir(folder).expect("a folder");
     let mut files = files.map(|file| file.expect("a file").path());
     let is_history = |file: &PathBuf| file.extension().is_some_and(|end| end == "jsonl");

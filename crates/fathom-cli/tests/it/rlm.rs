@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::Stdio;
 
-use fathom_core::command::Command as Wanted;
-use fathom_core::event::{CallOutcome, EventKind};
 use fathom_host::{Options, Runtime};
+use fathom_testkit::records::answered_prompts;
 use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen};
 use serde_json::{Value, json};
 
@@ -286,7 +285,8 @@ async fn r07_kill_nine_in_a_batch_repeats_no_durable_reply() {
     child.kill().await.expect("it can be killed");
     let host = Runtime::open(Options::new(home.clone(), |_| None)).expect("the home opens");
     let run = *host.unfinished().expect("a list").first().expect("a run");
-    let durable = durable_replies(&host, run);
+    let records = host.records(run).expect("it can be read");
+    let durable = answered_prompts(records.into_iter().map(|(_, record)| record));
     assert_eq!(durable.len(), 100);
     drop(host);
     gate.open();
@@ -302,28 +302,4 @@ async fn r07_kill_nine_in_a_batch_repeats_no_durable_reply() {
     for prompt in durable {
         assert_eq!(seen.get(&format!("user: {prompt}")), Some(&1), "{prompt}");
     }
-}
-
-/// Prompts of the leaf calls whose replies are in the journal.
-fn durable_replies(host: &Runtime, run: fathom_core::id::RunId) -> Vec<String> {
-    let mut prompts = BTreeMap::new();
-    let mut replied = Vec::new();
-    for (_, record) in host.records(run).expect("it can be read") {
-        if let EventKind::ModelReplied {
-            ask,
-            outcome: CallOutcome::Replied(_),
-            ..
-        } = &record.event.kind
-        {
-            replied.extend(prompts.get(ask).cloned());
-        }
-        for command in &record.commands {
-            if let Wanted::CallModel { ask, request, .. } = command
-                && let [message] = request.messages.as_slice()
-            {
-                prompts.insert(*ask, message.text.as_str().to_owned());
-            }
-        }
-    }
-    replied
 }

@@ -8,7 +8,6 @@ use std::time::Duration;
 use fathom_core::amounts::Dimension;
 use fathom_core::cell::CellErrorKind;
 use fathom_core::contract::RecursionPolicy;
-use fathom_core::event::{CallOutcome, EventKind};
 use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::packet::Frame;
 use fathom_core::programs::rlm::{Params, Report};
@@ -19,6 +18,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 use fathom_host::exploring::{Exploration, Plain};
 use fathom_host::{HostError, NewRun, RunEnd, RunHandle, Runtime};
+use fathom_testkit::records::answered_prompts;
 use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen, Tally};
 
 use crate::fixture::{BUDGET, check, finished, host, models, new_run};
@@ -451,29 +451,15 @@ async fn r07_a_run_goes_on_in_a_new_process_where_it_was() {
     check(&second, run);
 }
 
-/// Prompts of the leaf calls whose replies are in the journal.
+/// Prompts of the leaf calls whose replies are in the journal, as the server sees them.
 fn replied(host: &Runtime, run: fathom_core::id::RunId) -> Vec<String> {
-    let mut prompts = BTreeMap::new();
-    let mut replied = Vec::new();
-    for (_, record) in host.records(run).expect("it can be read") {
-        if let EventKind::ModelReplied {
-            ask,
-            outcome: CallOutcome::Replied(_),
-            ..
-        } = &record.event.kind
-        {
-            replied.extend(prompts.get(ask).cloned());
-        }
-        for command in &record.commands {
-            if let fathom_core::command::Command::CallModel { ask, request, .. } = command
-                && let [message] = request.messages.as_slice()
-            {
-                prompts.insert(*ask, format!("user: {}", message.text.as_str()));
-            }
-        }
-    }
-    assert!(!replied.is_empty(), "nothing was durable");
-    replied
+    let records = host.records(run).expect("it can be read");
+    let prompts = answered_prompts(records.into_iter().map(|(_, record)| record));
+    assert!(!prompts.is_empty(), "nothing was durable");
+    prompts
+        .iter()
+        .map(|prompt| format!("user: {prompt}"))
+        .collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

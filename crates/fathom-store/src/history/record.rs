@@ -5,24 +5,11 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fathom_core::id::RunId;
+pub use fathom_core::programs::phases::Who;
 use fathom_core::unit::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::seal::TAG_BYTES;
-
-/// Who said something, or of what kind it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Who {
-    /// The user asked it.
-    User,
-    /// What a command did, in short.
-    Note,
-    /// The answer.
-    Reply,
-    /// The commands of a run and what came of them.
-    Commands,
-}
 
 /// Something that was said in a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
