@@ -36,6 +36,8 @@ setup: ## Install what building needs, where it is missing
 .PHONY: test
 test: setup nextest ## Fetch small weights, run all tests and the examples in the docs
 	@scripts/setup-redis >/dev/null
+	@scripts/setup-browser >/dev/null
+	@scripts/setup-mcp >/dev/null
 	@if cargo nextest --version >/dev/null 2>&1; then \
 		cargo nextest run --workspace --no-run; \
 		export FATHOM_TEST_WEIGHTS="$$(scripts/pull-weights $(TEST_WEIGHTS))"; \

@@ -156,6 +156,7 @@ async fn bare_call(url: &str) -> f64 {
         temperature_milli: None,
         schema: None,
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(60_000),

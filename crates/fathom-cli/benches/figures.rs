@@ -119,6 +119,7 @@ fn produce(journal: &dyn Journal, producer: u8, until: Instant) -> Vec<Duration>
             program: "bench".into(),
             model: "none".into(),
             created_at: Timestamp(0),
+            started_by: "os:bench".into(),
         })
         .unwrap();
     let log = journal.open_log(run, epoch).unwrap();
@@ -217,6 +218,7 @@ async fn sequential_calls(home: &Path) {
         temperature_milli: None,
         schema: None,
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(60_000),

@@ -105,6 +105,7 @@ fn started() -> Started {
             persona: "You are brief.".into(),
             ..Frame::default()
         },
+        sources: Vec::new(),
         origin: Origin::Asked,
     }
 }
@@ -153,6 +154,7 @@ fn main() {
                     attempt,
                     outcome: CallOutcome::Replied(Reply {
                         text: "then".into(),
+                        tool_calls: Vec::new(),
                         ending: Ending::Complete,
                         usage: Usage {
                             input_tokens: size,

@@ -28,6 +28,7 @@ impl App {
             .map_err(HostError::from)?;
         let options = Options {
             symbols,
+            people: settings.people.clone(),
             heads: settings.heads.clone(),
             concurrency: settings.concurrency,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

@@ -86,8 +86,8 @@ pub(crate) fn words(event: &EventKind) -> String {
             };
             format!("{ask} {how}{submitted} {}", quoted(&end.output.head))
         }
-        EventKind::EffectDecided { ask, decision } => format!("{ask} {decision:?}"),
-        EventKind::EffectSettled { ask, outcome } => format!("{ask} {outcome:?}"),
+        EventKind::EffectDecided { ask, decision, .. } => format!("{ask} {decision:?}"),
+        EventKind::EffectSettled { ask, outcome, .. } => format!("{ask} {outcome:?}"),
         EventKind::Signal(signal) => match signal {
             Signal::Cancel => "cancel".to_owned(),
             Signal::Kill { scope } => format!("kill {scope}"),

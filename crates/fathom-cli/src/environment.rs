@@ -87,3 +87,21 @@ pub(crate) fn search_path() -> Vec<PathBuf> {
 pub(crate) fn key(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|key| !key.is_empty())
 }
+
+/// Whether a value means yes.
+pub(crate) fn is_on(value: &str) -> bool {
+    matches!(value, "1" | "true" | "yes" | "on")
+}
+
+/// A variable that is on or off.
+pub(crate) fn switch(name: &str, variables: &Variables) -> Result<bool, CliError> {
+    match variables.get(name) {
+        None | Some("0" | "false" | "no" | "off") => Ok(false),
+        Some(value) if is_on(value) => Ok(true),
+        Some(value) => Err(CliError::BadValue {
+            what: name.to_owned(),
+            value: value.to_owned(),
+            why: "it takes 1 or 0".to_owned(),
+        }),
+    }
+}

@@ -185,6 +185,7 @@ impl CliError {
                     SandboxError::BadMaterial { .. } | SandboxError::MaterialTooLarge { .. },
                 ),
             ) => Exit::Usage,
+            Self::Host(HostError::People(_)) => Exit::Failed,
             Self::Host(HostError::Symbols(_) | HostError::History(_)) => match self.code() {
                 // What the user gave is no address, no catalogue, no session or no recipient.
                 "F0905" | "F0909" | "F0910" | "F0920" | "F0929" => Exit::Usage,

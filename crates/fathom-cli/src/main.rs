@@ -3,6 +3,7 @@
 //! Data goes to stdout and everything else to stderr. Every error has a code, a cause and a hint.
 
 mod app;
+mod approval_view;
 mod beside;
 mod budget;
 mod bug;
@@ -10,6 +11,7 @@ mod changes;
 mod chronicle;
 mod commands;
 mod council;
+mod deeds_view;
 mod embedded;
 mod environment;
 mod episode_json;

@@ -25,6 +25,43 @@ pub(crate) fn one_line(text: &str) -> String {
     line
 }
 
+/// Text on one line with nothing hidden: what a terminal would not show, or would obey, is written out as `\u{202e}`.
+pub(crate) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if is_harmless(c) && (c == ' ' || !c.is_whitespace()) {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    shown
+}
+
+/// `text` in lines of at most `max` columns that together hold every character of it, broken after a space where there
+/// is one.
+pub(crate) fn fold(text: &str, max: usize) -> Vec<String> {
+    let max = max.max(1);
+    let mut lines = Vec::new();
+    let mut line = String::new();
+    for c in text.chars() {
+        line.push(c);
+        if columns(&line) <= max || line.chars().count() == 1 {
+            continue;
+        }
+        let next = match line.trim_end_matches(c).rfind(' ') {
+            Some(space) if c != ' ' => line.split_off(space + 1),
+            _ => {
+                line.pop();
+                c.to_string()
+            }
+        };
+        lines.push(std::mem::replace(&mut line, next));
+    }
+    lines.push(line);
+    lines
+}
+
 /// Neither a control character nor one that turns the reading direction or makes letters that nobody sees.
 fn is_harmless(c: char) -> bool {
     const UNSEEN: [std::ops::RangeInclusive<char>; 8] = [

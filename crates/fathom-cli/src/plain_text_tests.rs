@@ -83,3 +83,22 @@ fn wrapping_breaks_between_words_and_counts_columns() {
         assert_eq!(wrap(text, max), expected, "{text:?} in {max}");
     }
 }
+
+#[test]
+fn e17_nothing_is_hidden_in_what_is_shown_literally() {
+    let hidden = "a\u{202e}b\u{1b}[31mc\u{200b}d\ne\tf g";
+    let shown = visible(hidden);
+    assert_eq!(shown, r"a\u{202e}b\u{1b}[31mc\u{200b}d\u{a}e\u{9}f g");
+}
+
+#[test]
+fn e17_folded_lines_hold_every_character() {
+    let text = "one  two three-and-a-half   x";
+    for max in 1..40 {
+        let lines = fold(text, max);
+        assert_eq!(lines.concat(), text, "at {max}");
+        assert!(lines.iter().all(|line| columns(line) <= max), "at {max}");
+    }
+    assert_eq!(fold("one two", 5), ["one ", "two"]);
+    assert_eq!(fold("", 5), [""]);
+}

@@ -2,15 +2,17 @@
 
 use fathom_core::id::RunId;
 use fathom_core::outcome::{BudgetUse, Decision, EpisodeResult, NextAction, Status};
-use fathom_core::programs::{phases, rlm};
+use fathom_core::programs::{agency, phases, rlm};
 use fathom_core::stop::StopReason;
 use fathom_core::text::{Text, Texts};
 use fathom_host::story::{Chapter, Story};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::approval_view::ApprovalJson;
 use crate::budget;
 use crate::council::{self, CouncilJson};
+use crate::deeds_view::{self, EffectJson};
 use crate::figures;
 use crate::tree::Moment;
 
@@ -36,6 +38,9 @@ pub(crate) struct ResultJson {
     elapsed_ms: u64,
     warnings: Vec<String>,
     model: String,
+    /// What a run that waits asks of people.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    approvals: Vec<ApprovalJson>,
     /// Keys of a council's result, which no other program has.
     #[serde(flatten)]
     council: Option<CouncilJson>,
@@ -45,6 +50,33 @@ pub(crate) struct ResultJson {
     /// Keys of the result of `phases`.
     #[serde(flatten)]
     phases: Option<PhasesJson>,
+    /// Keys of the result of `agency`.
+    #[serde(flatten)]
+    agency: Option<AgencyJson>,
+}
+
+/// What an agency did.
+#[derive(Debug, Serialize)]
+struct AgencyJson {
+    stages: Vec<agency::Stage>,
+    effects: Vec<EffectJson>,
+}
+
+/// What the root of an `agency` left beside its answer.
+fn agency_json(story: &Story, root: &Chapter) -> Option<AgencyJson> {
+    if root.started.program.name != agency::NAME {
+        return None;
+    }
+    let report = root
+        .result
+        .as_ref()
+        .and_then(|result| result.report.as_ref());
+    let report =
+        report.and_then(|report| serde_json::from_str::<agency::Report>(report.as_str()).ok());
+    Some(AgencyJson {
+        stages: report.map(|report| report.stages).unwrap_or_default(),
+        effects: deeds_view::json(story),
+    })
 }
 
 /// Which keys a result has beside the common ones.
@@ -57,6 +89,12 @@ pub(crate) enum Keys {
 }
 
 impl ResultJson {
+    /// The same result with what is asked of people.
+    pub(crate) fn asking(mut self, approvals: Vec<ApprovalJson>) -> Self {
+        self.approvals = approvals;
+        self
+    }
+
     /// The same result with these keys.
     pub(crate) fn with(mut self, keys: Keys) -> Self {
         if keys == Keys::Rlm {
@@ -219,6 +257,7 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
         elapsed_ms: story.elapsed().0,
         warnings,
         model: root.model().to_owned(),
+        approvals: Vec::new(),
         council: council::is_council(story).then(|| {
             council::report(story)
                 .map(CouncilJson::from)
@@ -226,6 +265,7 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
         }),
         rlm: rlm_json(root),
         phases: phases_report(root).map(PhasesJson::from),
+        agency: agency_json(story, root),
     })
 }
 

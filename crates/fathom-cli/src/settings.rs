@@ -11,10 +11,11 @@ use fathom_host::HostError;
 use fathom_host::charter::Charter;
 use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config, SymbolsPlace};
 use fathom_host::local::Embedded;
+use fathom_host::people::Roster;
 use fathom_models::count_o200k;
 use fathom_sandbox::{Choice, Sandbox, WorkerCommand};
 
-use crate::environment::{self, Variables};
+use crate::environment::{self, Variables, is_on, switch};
 use crate::error::CliError;
 use crate::model_choice::{ModelChoice, Said};
 use crate::typed::Flags;
@@ -79,6 +80,8 @@ pub(crate) struct Settings {
     pub(crate) hub_url: Option<String>,
     /// Where the symbols are.
     pub(crate) symbols: SymbolsPlace,
+    /// Who may decide what.
+    pub(crate) people: Option<Roster>,
 }
 
 impl Settings {
@@ -263,6 +266,7 @@ impl Sources<'_> {
             models_folder: self.models_folder(folder),
             hub_url: self.variables.get("HF_ENDPOINT").map(str::to_owned),
             symbols: config.symbols.clone(),
+            people: config.people.clone(),
             model: self.model(folder, &beside, config),
             config_file,
         })
@@ -476,23 +480,6 @@ where
         return Err(over());
     }
     T::try_from(value).map_err(|_| over())
-}
-
-fn is_on(value: &str) -> bool {
-    matches!(value, "1" | "true" | "yes" | "on")
-}
-
-/// A variable that is on or off.
-fn switch(name: &str, variables: &Variables) -> Result<bool, CliError> {
-    match variables.get(name) {
-        None | Some("0" | "false" | "no" | "off") => Ok(false),
-        Some(value) if is_on(value) => Ok(true),
-        Some(value) => Err(CliError::BadValue {
-            what: name.to_owned(),
-            value: value.to_owned(),
-            why: "it takes 1 or 0".to_owned(),
-        }),
-    }
 }
 
 #[cfg(test)]

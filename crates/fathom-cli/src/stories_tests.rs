@@ -99,6 +99,7 @@ impl Teller {
             },
             models,
             frame: Frame::default(),
+            sources: vec![],
             origin,
         };
         self.tell(
@@ -177,6 +178,7 @@ impl Teller {
                 temperature_milli: None,
                 schema: None,
                 pattern: None,
+                tools: Vec::new(),
                 seed: None,
                 delivery: fathom_core::model::Delivery::Streamed,
                 timeout: Millis(60_000),
@@ -219,6 +221,7 @@ impl Teller {
     ) {
         let reply = Reply {
             text: text.into(),
+            tool_calls: Vec::new(),
             ending: Ending::Complete,
             usage: Usage {
                 input_tokens: 800,
@@ -335,6 +338,7 @@ pub(crate) fn result(
         decisions: vec![],
         verification_needed: false,
         next_actions,
+        sources: vec![],
         budget: BudgetUse {
             limit: amounts,
             spent: Amounts {

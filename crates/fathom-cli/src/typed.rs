@@ -1,10 +1,18 @@
 //! What was typed. What it means is settled in [`crate::settings`], once.
 
+mod agency;
+mod charter;
+mod people;
+
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use fathom_core::unit::Millis;
 use fathom_host::story::Place;
+
+pub(crate) use self::agency::Agency;
+pub(crate) use self::charter::{CharterCommand, Learn};
+pub(crate) use self::people::{Kill, PeopleCommand};
 
 const AFTER_HELP: &str = "\
 Every global flag is also a variable (`--max-depth` is FATHOM_MAX_DEPTH) and, where it configures runs, a key of
@@ -52,7 +60,7 @@ pub(crate) struct Flags {
         help = "Data folder (journal, keys, charters) [default: $XDG_DATA_HOME/fathom]"
     )]
     pub(crate) home: Option<PathBuf>,
-    /// A built-in charter, one of the home, or a folder [default: default; `council`, `rlm` and `signalzero` for theirs]
+    /// A built-in charter, one of the home, or a folder [default: default; `council`, `rlm`, `signalzero` and `agency` for theirs]
     #[arg(long, global = true, value_name = "NAME|DIR")]
     pub(crate) charter: Option<String>,
     /// local/… (weights or a GGUF file), openai/…, anthropic/…, ollama/… or script/FILE [default: local/default]
@@ -114,6 +122,8 @@ pub(crate) enum Command {
     Repl(Repl),
     /// Think a question through in phases, with symbols that are kept; without a question, a conversation
     Phases(Phases),
+    /// Have seven roles plan, make, publish and answer for a brand; nothing goes out without a yes
+    Agency(Agency),
     /// Symbols: look them up, search, follow links, change, import and export them
     #[command(subcommand)]
     Symbols(SymbolsCommand),
@@ -164,6 +174,8 @@ pub(crate) enum Command {
     },
     /// Stop a run; its partial result is kept
     Cancel(RunName),
+    #[command(flatten)]
+    People(PeopleCommand),
     /// Check chains, signed heads and contents of one run or of all
     Verify {
         /// The run's id, or enough of its beginning
@@ -203,6 +215,7 @@ impl Command {
         match self {
             Self::Council(_) => crate::commands::council::CHARTER,
             Self::Rlm(_) => crate::commands::rlm::CHARTER,
+            Self::Agency(_) => crate::commands::agency::CHARTER,
             Self::Phases(_) | Self::Symbols(_) | Self::Kits { .. } | Self::Agents { .. } => {
                 crate::commands::phases::CHARTER
             }
@@ -447,47 +460,4 @@ pub(crate) enum ModelsCommand {
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
     },
-}
-
-#[derive(Subcommand, Debug)]
-pub(crate) enum CharterCommand {
-    /// Tell all that is wrong with a charter, with file, line and column
-    Check {
-        /// A built-in charter, a folder, or the name of one in the home [default: default]
-        #[arg(value_name = "NAME|DIR")]
-        which: Option<String>,
-    },
-    /// Show what a charter says: packet, roles and models, texts and their tokens
-    Show {
-        /// A built-in charter, a folder, or the name of one in the home [default: default]
-        #[arg(value_name = "NAME|DIR")]
-        which: Option<String>,
-    },
-    /// Learn from past councils when sub-chiefs are worth asking, and print how well it does
-    Learn(Learn),
-    /// Write a charter to begin with, with comments that explain it
-    New {
-        /// Its name, which is the name of its folder too
-        #[arg(value_name = "NAME")]
-        name: String,
-        /// Where its folder goes [default: `charters` in the home]
-        #[arg(long, value_name = "DIR")]
-        dir: Option<PathBuf>,
-    },
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Learn {
-    /// The charter that is to go by it: a folder, or the name of one in the home [default: the run's]
-    #[arg(value_name = "NAME|DIR")]
-    pub(crate) which: Option<String>,
-    /// How many days of councils to learn from
-    #[arg(long, value_name = "N", default_value_t = 365)]
-    pub(crate) days: u32,
-    /// Where to write what was learned [default: `learned.toml` in the charter's folder]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// Train and print, but write nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
 }

@@ -75,6 +75,7 @@ fn wider(child: &Contract, parent: &Contract) -> Option<&'static str> {
                 && parent.permission_mode == PermissionMode::ReadOnly,
             "permission_mode",
         ),
+        (child.autonomy > parent.autonomy, "autonomy"),
         (c.max_depth > p.max_depth, "max_depth"),
         (c.max_children > p.max_children, "max_children"),
         (

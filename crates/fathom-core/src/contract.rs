@@ -151,6 +151,35 @@ pub enum Role {
     Doc,
 }
 
+impl std::fmt::Display for Role {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Orchestrator => "orchestrator",
+            Self::Planner => "planner",
+            Self::Creator => "creator",
+            Self::Publisher => "publisher",
+            Self::Engagement => "engagement",
+            Self::Verifier => "verifier",
+            Self::Doc => "doc",
+        })
+    }
+}
+
+/// How much an episode does by itself.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Autonomy {
+    /// It says what it would do.
+    #[default]
+    Suggest,
+    /// It does what a person said yes to.
+    Approve,
+    /// It does what the policies allow.
+    Act,
+}
+
 /// Whether an episode may change the world outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -176,4 +205,6 @@ pub struct Contract {
     pub write_scopes: Vec<String>,
     /// Whether it may change the world outside.
     pub permission_mode: PermissionMode,
+    /// How much it does by itself.
+    pub autonomy: Autonomy,
 }

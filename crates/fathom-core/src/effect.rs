@@ -4,7 +4,39 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::id::{AskId, Digest, EpisodeId};
 use crate::text::{Text, Texts};
+use crate::unit::Timestamp;
+
+/// What a tool does to the world.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectClass {
+    /// It only looks: it may be done again, and an episode that may change nothing may do it.
+    Read,
+    /// It changes something. What nobody knows counts as this.
+    #[default]
+    Effect,
+}
+
+impl EffectClass {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "the signature that serde wants"
+    )]
+    fn is_effect(&self) -> bool {
+        *self == Self::Effect
+    }
+}
+
+/// An argument that may come from someone who was never asked: a page, a comment, the answer of a tool.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Taint {
+    /// The argument, as a JSON pointer.
+    pub argument: String,
+    /// What the episode had read by then.
+    pub sources: Vec<String>,
+}
 
 /// Where an effect lands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,6 +62,12 @@ pub struct EffectRequest {
     pub event: String,
     /// Arguments as canonical JSON.
     pub arguments: Text,
+    /// What the tool does to the world.
+    #[serde(default, skip_serializing_if = "EffectClass::is_effect")]
+    pub class: EffectClass,
+    /// Arguments that may come from untrusted content. The governor fills it in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taint: Vec<Taint>,
 }
 
 impl EffectRequest {
@@ -162,6 +200,122 @@ impl EffectState {
     }
 }
 
+/// On what terms a person may say yes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalTerms {
+    /// Hash of the run, the tool, the canonical arguments and the policies: a yes to this is a yes to nothing else.
+    pub binding: Digest,
+    /// Who may decide; anyone who is a person when nobody is named.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub roles: Vec<String>,
+    /// A yes after this moment is none.
+    pub expires: Timestamp,
+    /// Whether it takes someone else than the person whose run it is.
+    #[serde(default)]
+    pub second_person: bool,
+}
+
+impl ApprovalTerms {
+    /// Terms that any person meets at any time.
+    pub const fn open(binding: Digest) -> Self {
+        Self {
+            binding,
+            roles: Vec::new(),
+            expires: Timestamp(u64::MAX),
+            second_person: false,
+        }
+    }
+}
+
+/// What a tool says it would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DryRun {
+    /// Whether it would go through.
+    pub ok: bool,
+    /// What the platform said.
+    pub report: Text,
+}
+
+/// What a decision of the gateway rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grounds {
+    /// SHA-256 over policies, schema and entities.
+    pub bundle: Digest,
+    /// The tool's own rehearsal, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dry_run: Option<DryRun>,
+}
+
+impl Texts for Grounds {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        if let Some(dry_run) = &mut self.dry_run {
+            f(&mut dry_run.report);
+        }
+    }
+}
+
+/// Something that was seen while an effect was carried out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// At which step.
+    pub step: String,
+    /// What it is, as `image/png` or `text/html`.
+    pub media: String,
+    /// SHA-256 of what was seen.
+    pub digest: Digest,
+    /// What was seen; base64 where it is no text.
+    pub content: Text,
+}
+
+impl Texts for Evidence {
+    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
+        f(&mut self.content);
+    }
+}
+
+/// Leave to carry out one effect, once.
+///
+/// Only a [`Run`](crate::run::Run) makes one, and only when the record of the decision that allows the effect is durable.
+/// It cannot be copied, stored or read from anywhere:
+///
+/// ```compile_fail
+/// # use fathom_core::effect::Permit;
+/// fn twice(permit: Permit) -> (Permit, Permit) {
+///     (permit.clone(), permit)
+/// }
+/// ```
+#[derive(Debug, PartialEq, Eq)]
+pub struct Permit {
+    episode: EpisodeId,
+    ask: AskId,
+    effect: EffectRequest,
+}
+
+impl Permit {
+    pub(crate) const fn new(episode: EpisodeId, ask: AskId, effect: EffectRequest) -> Self {
+        Self {
+            episode,
+            ask,
+            effect,
+        }
+    }
+
+    /// The episode that asked.
+    pub const fn episode(&self) -> &EpisodeId {
+        &self.episode
+    }
+
+    /// Its ask.
+    pub const fn ask(&self) -> AskId {
+        self.ask
+    }
+
+    /// What may be done.
+    pub const fn effect(&self) -> &EffectRequest {
+        &self.effect
+    }
+}
+
 /// What the gateway decided about a proposed effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -180,8 +334,13 @@ pub enum PolicyDecision {
     NeedsApproval {
         /// The rule that said so.
         rule: String,
+        /// Who may say, until when, and to what.
+        terms: Box<ApprovalTerms>,
     },
 }
+
+/// How the detail of an effect begins that was denied before it went out.
+pub const DENIED: &str = "denied: ";
 
 /// How an attempt or a check ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use crate::amounts::{Amounts, Budget, Dimension};
 use crate::cell::{CellEnd, CellQuestion};
 use crate::command::{Command, is_first};
 use crate::contract::{ChildType, Contract, Role};
-use crate::effect::{EffectOutcome, KillScope, PolicyDecision};
+use crate::effect::{EffectOutcome, Evidence, Grounds, KillScope, PolicyDecision};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
 use crate::model::{Measured, ModelRole, Models, Reply};
@@ -106,6 +106,9 @@ pub struct Started {
     /// What every packet is framed with.
     #[serde(default)]
     pub frame: Frame,
+    /// Untrusted content that its goal may come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -145,6 +148,8 @@ pub enum Signal {
         allow: bool,
         /// Who decided.
         by: String,
+        /// What was decided about: it must be what the gateway asked.
+        binding: Digest,
     },
 }
 
@@ -284,6 +289,9 @@ pub enum EventKind {
         ask: AskId,
         /// The decision.
         decision: PolicyDecision,
+        /// What it rests on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grounds: Option<Box<Grounds>>,
     },
     /// An effect was attempted or checked.
     EffectSettled {
@@ -291,6 +299,9 @@ pub enum EventKind {
         ask: AskId,
         /// How it ended.
         outcome: EffectOutcome,
+        /// What was seen on the way.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        evidence: Vec<Evidence>,
     },
     /// A message from outside.
     Signal(Signal),
@@ -337,6 +348,24 @@ pub enum EventKind {
 }
 
 impl EventKind {
+    /// A decision that rests on nothing that is kept.
+    pub const fn decided(ask: AskId, decision: PolicyDecision) -> Self {
+        Self::EffectDecided {
+            ask,
+            decision,
+            grounds: None,
+        }
+    }
+
+    /// An end of which nothing was seen.
+    pub const fn settled(ask: AskId, outcome: EffectOutcome) -> Self {
+        Self::EffectSettled {
+            ask,
+            outcome,
+            evidence: Vec::new(),
+        }
+    }
+
     /// The event's name, as the journal writes it.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -378,10 +407,19 @@ impl Texts for EventKind {
             Self::ChildFinished { result, .. } => result.each_text(f),
             Self::CellYielded { question, .. } => question.each_text(f),
             Self::CellFinished { end, .. } => end.each_text(f),
-            Self::EffectSettled { outcome, .. } => outcome.each_text(f),
+            Self::EffectDecided { grounds, .. } => {
+                if let Some(grounds) = grounds {
+                    grounds.each_text(f);
+                }
+            }
+            Self::EffectSettled {
+                outcome, evidence, ..
+            } => {
+                outcome.each_text(f);
+                evidence.each_text(f);
+            }
             Self::Resumed
             | Self::Released { .. }
-            | Self::EffectDecided { .. }
             | Self::Signal(_)
             | Self::Refused { .. }
             | Self::Overrun { .. }

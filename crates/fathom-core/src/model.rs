@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::amounts::Amounts;
 use crate::id::{EpisodeId, RunId, Seq};
 use crate::text::{Text, Texts};
+use crate::tool::{ToolCall, ToolSpec};
 use crate::unit::{Millis, Nanodollars};
 
 /// A model as the user named it, with what is needed to reach it again after a restart. Holds no secret.
@@ -183,7 +184,7 @@ pub struct Request {
     /// Sampling temperature in thousandths; `None` leaves it to the provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature_milli: Option<u16>,
-    /// JSON schema (as JSON text) that the reply must meet.
+    /// JSON schema (as JSON text) that the reply must meet. A request has this or tools, never both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema: Option<Text>,
     /// Regular expression that the whole reply must match. Only a model that decodes under our eyes can be held to
@@ -193,6 +194,9 @@ pub struct Request {
     /// Where the model's chance begins, for models that take it: the same seed draws the same reply again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u32>,
+    /// Tools that the model may want called in place of an answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolSpec>,
     /// Whole or streamed.
     pub delivery: Delivery,
     /// Longest time one attempt may take.
@@ -204,6 +208,7 @@ impl Texts for Request {
         self.messages.each_text(f);
         self.schema.each_text(f);
         self.pattern.each_text(f);
+        self.tools.each_text(f);
     }
 }
 
@@ -340,8 +345,11 @@ pub struct Recalled {
 /// A model's reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// What it said. Never empty: an empty reply is a failure.
+    /// What it said. Empty only where it wants tools called: an empty reply is a failure.
     pub text: Text,
+    /// Tools that it wants called, of those it was offered or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tool_calls: Vec<ToolCall>,
     /// Why it stopped.
     pub ending: Ending,
     /// What it took.
@@ -359,5 +367,6 @@ pub struct Reply {
 impl Texts for Reply {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         f(&mut self.text);
+        self.tool_calls.each_text(f);
     }
 }

@@ -222,6 +222,9 @@ pub struct EpisodeResult {
     pub verification_needed: bool,
     /// What should happen next.
     pub next_actions: Vec<NextAction>,
+    /// Untrusted content that it may come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
     /// What it used.
     pub budget: BudgetUse,
     /// Deepest episode of its tree, counted from the root.

@@ -2,7 +2,7 @@
 
 use crate::amounts::Amounts;
 use crate::command::Command;
-use crate::effect::{EffectRequest, EffectState};
+use crate::effect::{ApprovalTerms, EffectRequest, EffectState};
 use crate::event::Started;
 use crate::governor::Packing;
 use crate::id::EpisodeId;
@@ -101,6 +101,8 @@ pub(crate) enum Pending {
     Effect {
         request: EffectRequest,
         state: EffectState,
+        /// On what terms a person may say yes, while one is waited for.
+        terms: Option<Box<ApprovalTerms>>,
     },
     /// Something the host does that costs no budget.
     Host(Command),

@@ -16,6 +16,7 @@ use crate::protocol::Draft;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 use crate::text::Text;
+use crate::tool::ToolSpec;
 use crate::unit::{Millis, Timestamp};
 
 /// What to do when nothing is left to try against a fault between us and the model.
@@ -48,6 +49,8 @@ pub struct ModelAsk {
     pub pattern: Option<Text>,
     /// Where the model's chance begins.
     pub seed: Option<u32>,
+    /// Tools that the model may want called.
+    pub tools: Vec<ToolSpec>,
     /// Leave to use an earlier answer, which costs nothing.
     pub recall: Option<Recall>,
     /// Whole or streamed.
@@ -70,6 +73,7 @@ impl ModelAsk {
             schema: None,
             pattern: None,
             seed: None,
+            tools: Vec::new(),
             recall: None,
             delivery: Delivery::Streamed,
             timeout: Millis(60_000),

@@ -64,6 +64,8 @@ pub enum Trigger {
     VisibilityUncertain,
     /// The same may go out twice.
     DuplicateRisk,
+    /// Nobody held a capsule against its source.
+    UnprovenCapsule,
     /// The question is complex.
     ComplexQuestion,
     /// The input is larger than a window.
@@ -83,9 +85,10 @@ impl Trigger {
             }
             Self::RubricFailed | Self::HighStakesAction => Class::Critique,
             Self::RetryableToolFailure | Self::BrowserDrift | Self::InvalidPayload => Class::Repair,
-            Self::EffectAttempted | Self::VisibilityUncertain | Self::DuplicateRisk => {
-                Class::Verification
-            }
+            Self::EffectAttempted
+            | Self::VisibilityUncertain
+            | Self::DuplicateRisk
+            | Self::UnprovenCapsule => Class::Verification,
             Self::ComplexQuestion
             | Self::OversizedInput
             | Self::DispatchedTask

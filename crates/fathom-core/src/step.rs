@@ -1,7 +1,7 @@
 //! What passes between a run and its host: records out to the log, steps out to be carried out.
 
 use crate::command::{Block, Command};
-use crate::effect::EffectRequest;
+use crate::effect::{EffectRequest, Permit};
 use crate::event::Record;
 use crate::failure::ModelFailure;
 use crate::id::{AskId, Digest, EpisodeId, Seq};
@@ -39,7 +39,7 @@ pub enum Wait {
 }
 
 /// Something to carry out.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     /// Count a request's tokens and answer with `Measured`.
     Measure {
@@ -99,14 +99,7 @@ pub enum Step {
         effect: EffectRequest,
     },
     /// Carry out an effect and answer with `EffectSettled`. Its intent is durable.
-    Attempt {
-        /// The episode.
-        episode: EpisodeId,
-        /// The ask.
-        ask: AskId,
-        /// The effect.
-        effect: EffectRequest,
-    },
+    Attempt(Permit),
     /// Ask whether an effect happened and answer with `EffectSettled`.
     Reconcile {
         /// The episode.

@@ -5,10 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::amounts::Dimension;
-use crate::contract::ChildType;
+use crate::contract::{ChildType, Role};
 use crate::domain::Access;
 use crate::effect::KillScope;
 use crate::failure::FailureKind;
+use crate::id::EpisodeId;
 use crate::packet::Field;
 use crate::recursion::{Class, Trigger};
 
@@ -213,6 +214,22 @@ pub enum Refusal {
         /// What was to be done with it.
         access: Access,
     },
+    /// The domain belongs to other roles.
+    NotOwner {
+        /// Which domain.
+        domain: String,
+        /// What was to be done with it.
+        access: Access,
+        /// By whom.
+        role: Role,
+    },
+    /// Another episode of the run has the domain to write.
+    Lent {
+        /// Which domain.
+        domain: String,
+        /// Who has it.
+        to: EpisodeId,
+    },
     /// The kill switch covers it.
     Killed {
         /// How far the switch reaches.
@@ -263,6 +280,17 @@ impl fmt::Display for Refusal {
                 Access::Read => write!(f, "domain `{domain}` not in `read_scopes`"),
                 Access::Write => write!(f, "domain `{domain}` not in `write_scopes`"),
             },
+            Self::NotOwner {
+                domain,
+                access,
+                role,
+            } => match access {
+                Access::Read => write!(f, "role {role} is no reader of domain `{domain}`"),
+                Access::Write => write!(f, "role {role} is no writer of domain `{domain}`"),
+            },
+            Self::Lent { domain, to } => {
+                write!(f, "domain `{domain}` has one writer at a time, now {to}")
+            }
             Self::Killed { scope } => write!(f, "kill switch: {scope}"),
             Self::TokenBudget {
                 field,
@@ -308,6 +336,8 @@ impl Refusal {
             | Self::ReadOnly
             | Self::ToolNotAllowed { .. }
             | Self::OutOfScope { .. }
+            | Self::NotOwner { .. }
+            | Self::Lent { .. }
             | Self::Incompressible { .. }
             | Self::Unavailable { .. } => StopReason::PolicyDeny {
                 rule: self.to_string(),

@@ -1,5 +1,6 @@
 //! `fathom.toml`: read strictly, with file, line and key in every complaint.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use toml::Spanned;
 
 use crate::domains::SymbolsAt;
 use crate::error::HostError;
+use crate::people::Roster;
 use crate::tables::{BudgetTable, RecursionTable, Why, Wrong};
 
 /// Most calls of a run that may be in flight at once, whatever a configuration says.
@@ -172,6 +174,8 @@ pub struct Config {
     pub direct: Option<direct::Params>,
     /// Where the symbols are.
     pub symbols: SymbolsPlace,
+    /// Which people have which roles.
+    pub people: Option<Roster>,
 }
 
 /// Where the symbols are: in the home unless a Redis server is named.
@@ -234,6 +238,7 @@ struct File {
     recursion: Option<RecursionTable>,
     direct: Option<direct::Params>,
     symbols: SymbolsPlace,
+    people: Option<Spanned<BTreeMap<String, Vec<String>>>>,
 }
 
 /// Text with its file name, for complaints that point into it.
@@ -311,7 +316,13 @@ impl Config {
         if let Some(first) = wrong.into_iter().next() {
             return Err(source.refusal(first));
         }
+        let people = read.people.map(|people| {
+            let span = people.span();
+            let roster = Roster::new(people.into_inner());
+            roster.map_err(|message| source.complaint(Some(&span), message))
+        });
         Ok(Self {
+            people: people.transpose()?,
             home: read.home,
             charter: read.charter,
             json: read.json,

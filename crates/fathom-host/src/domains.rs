@@ -2,23 +2,30 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fathom_core::domain::DomainRequest;
+use fathom_core::contract::Role;
+use fathom_core::domain::{DomainRequest, owners};
+use fathom_core::effect::Target;
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::programs::phases;
+use fathom_core::records::{
+    Draft, EngagementEvent, Kind, RecordAnswer, RecordFault, TEXT_CHARS_MAX, TITLE_CHARS_MAX,
+    check_id,
+};
 use fathom_core::symbols::{self, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_store::history::{Head, History, HistoryEntry};
+use fathom_store::records::{Asker, Records};
 use fathom_store::symbols::{RedisAddress, RequestKey, SymbolStore, Symbols};
-use fathom_store::{ChainCheck, Home, Journal, RunQuery};
+use fathom_store::{Home, Journal, RunQuery};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::error::HostError;
 use crate::local::Embedded;
 use crate::material::symbol_embedding;
-use crate::reading::Reading;
+use crate::reading::{self, Reading};
 
 /// Where the symbols are.
 #[derive(Clone, Default)]
@@ -64,9 +71,50 @@ pub fn by_hand() -> RequestKey {
     RequestKey::new(RunId::new(Uuid::now_v7()), &EpisodeId::root(), AskId(0))
 }
 
+/// Most flags that are looked at.
+const FLAGS_MAX: usize = 1_000;
+
+/// Most comments that are taken in at once.
+const COMMENTS_MAX: usize = 200;
+
+/// A comment as an event; nothing when it has no id that could name one.
+fn event(comment: &serde_json::Value, target: &Target) -> Option<Draft> {
+    let said = |key: &str| match comment.get(key)? {
+        serde_json::Value::String(said) => Some(said.clone()),
+        serde_json::Value::Number(said) => Some(said.to_string()),
+        _ => None,
+    };
+    let id = said("id").filter(|id| check_id(id).is_ok())?;
+    let bounded = |text: String, chars_max: usize| text.chars().take(chars_max).collect::<String>();
+    let author = said("author").filter(|author| !author.trim().is_empty());
+    // What is there already is found by its body, so nothing in it may depend on when it was fetched.
+    let body = EngagementEvent {
+        platform: target.platform.clone(),
+        account: target.account.clone(),
+        action: "comment".to_owned(),
+        author: bounded(
+            author.unwrap_or_else(|| "someone".to_owned()),
+            TITLE_CHARS_MAX,
+        ),
+        text: bounded(said("text").unwrap_or_default(), TEXT_CHARS_MAX),
+        about: said("post").map(|post| bounded(post, TITLE_CHARS_MAX)),
+        at_ms: comment
+            .get("at_ms")
+            .and_then(serde_json::Value::as_u64)
+            .map_or(Timestamp(0), Timestamp),
+    };
+    Some(Draft {
+        kind: Kind::EngagementEvent,
+        id,
+        body: serde_json::to_value(body).ok()?,
+        evidence: Vec::new(),
+    })
+}
+
 /// Who asks.
 pub(crate) struct Asking {
     pub(crate) run: RunId,
+    pub(crate) role: Role,
     pub(crate) episode: EpisodeId,
     pub(crate) ask: AskId,
     pub(crate) at: Timestamp,
@@ -79,6 +127,7 @@ pub struct Domains {
     at: SymbolsAt,
     embedded: Arc<Embedded>,
     symbols: Mutex<Option<Arc<Symbols>>>,
+    records: Mutex<Option<Arc<Records>>>,
     /// One history at a time is written in this process.
     writing: Mutex<()>,
 }
@@ -96,6 +145,7 @@ impl Domains {
             at,
             embedded,
             symbols: Mutex::default(),
+            records: Mutex::default(),
             writing: Mutex::default(),
         }
     }
@@ -113,6 +163,56 @@ impl Domains {
         });
         *kept = Some(Arc::clone(&symbols));
         Ok(symbols)
+    }
+
+    /// Plans, assets, events and all other records that have owners.
+    pub fn records(&self) -> Result<Arc<Records>, HostError> {
+        let mut kept = self.records.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(records) = &*kept {
+            return Ok(Arc::clone(records));
+        }
+        let records = Arc::new(self.home.open_records()?);
+        *kept = Some(Arc::clone(&records));
+        Ok(records)
+    }
+
+    /// The flags as people have set them, each with whether it is set.
+    pub(crate) fn flags(&self) -> Vec<(String, bool)> {
+        let found = self
+            .records()
+            .and_then(|records| Ok(records.list(Kind::Flag, 0, FLAGS_MAX)?));
+        let found = found.unwrap_or_else(|error| {
+            tracing::warn!(code = error.code(), %error, "flags cannot be read");
+            Vec::new()
+        });
+        found
+            .into_iter()
+            .map(|flag| {
+                (
+                    flag.id,
+                    flag.body.get("value") == Some(&serde_json::Value::Bool(true)),
+                )
+            })
+            .collect()
+    }
+
+    /// Takes in what a feed brought: what people said, as they said it.
+    pub(crate) fn ingest(
+        &self,
+        target: &Target,
+        receipt: &str,
+        at: Timestamp,
+    ) -> Result<(), HostError> {
+        let receipt: serde_json::Value = serde_json::from_str(receipt).unwrap_or_default();
+        let body = receipt.get("body").unwrap_or(&receipt);
+        let comments = body.get("comments").unwrap_or(body).as_array();
+        let records = self.records()?;
+        for comment in comments.into_iter().flatten().take(COMMENTS_MAX) {
+            if let Some(draft) = event(comment, target) {
+                records.ingest(&target.platform, at, &draft)?;
+            }
+        }
+        Ok(())
     }
 
     /// The history of a session, checked against what the journal knows of its end.
@@ -146,19 +246,7 @@ impl Domains {
 
     /// Whether a run belongs to a session, by its first record.
     fn is_of(&self, run: RunId, session: &str) -> Result<bool, HostError> {
-        let Some(sealer) = self.home.keys().sealer(run)? else {
-            return Ok(false);
-        };
-        let Some(first) = self.journal.records(run).next() else {
-            return Ok(false);
-        };
-        let first = first?;
-        let mut check = ChainCheck::new(run, first.episode.clone());
-        let Ok(mut record) = check.step(&first.bytes, &first.hash) else {
-            return Ok(false);
-        };
-        sealer.open(&mut record, |address| self.journal.blob(run, address))?;
-        let EventKind::Started(started) = &record.event.kind else {
+        let Some(started) = reading::started(&*self.journal, &self.home, run)? else {
             return Ok(false);
         };
         let params = phases::Params::read(&started.program);
@@ -171,6 +259,9 @@ impl Domains {
         let answer = match request.domain.as_str() {
             symbols::DOMAIN => serde_json::to_string(&self.ask_symbols(asking, said)),
             phases::HISTORY => serde_json::to_string(&self.ask_history(asking, said)),
+            domain if owners(domain).is_some() => {
+                serde_json::to_string(&self.ask_records(asking, request))
+            }
             _ => return None,
         };
         Some(Text::new(answer.unwrap_or_default()))
@@ -193,6 +284,24 @@ impl Domains {
             tracing::warn!(code = error.code(), %error, "the symbols did not answer");
             let message = format!("{error} ({}; hint: {})", error.code(), error.hint());
             fault(SymbolFaultKind::Unavailable, message)
+        })
+    }
+
+    fn ask_records(&self, asking: &Asking, request: &DomainRequest) -> RecordAnswer {
+        let asker = Asker {
+            run: asking.run,
+            episode: asking.episode.clone(),
+            role: asking.role,
+            ask: asking.ask,
+            at: asking.at,
+        };
+        let answer = self
+            .records()
+            .and_then(|records| Ok(records.carry_out(&asker, request)?));
+        answer.unwrap_or_else(|error| {
+            tracing::warn!(code = error.code(), %error, "the records did not answer");
+            let message = format!("{error} ({}; hint: {})", error.code(), error.hint());
+            RecordFault::unavailable(message).into()
         })
     }
 

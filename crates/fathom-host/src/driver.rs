@@ -22,7 +22,7 @@ use crate::calls::{Call, CallKey, UnderWay, never_sent};
 use crate::cells::Cells;
 use crate::clock::{Clock, until};
 use crate::domains::Domains;
-use crate::effects::{Asker, Passage};
+use crate::effects::{Asker, Decided, Passage, Settled};
 use crate::errands::note;
 use crate::error::HostError;
 use crate::local::Embedded;
@@ -287,7 +287,7 @@ impl Driver {
                 self.state.timers.retain(|(_, waiting)| *waiting != episode);
                 self.state.timers.insert((at, episode));
             }
-            Step::Decide { .. } | Step::Attempt { .. } | Step::Reconcile { .. } => {
+            Step::Decide { .. } | Step::Attempt(_) | Step::Reconcile { .. } => {
                 self.effect(step);
             }
             Step::Host {
@@ -359,40 +359,45 @@ impl Driver {
     fn effect(&self, step: Step) {
         let passage = self.passage.clone();
         let events = self.events.clone();
-        let (run, at) = (self.id, self.clock.now());
-        let asker = move |episode: &EpisodeId, ask: AskId| Asker {
-            run,
+        let (episode, ask) = match &step {
+            Step::Decide { episode, ask, .. } | Step::Reconcile { episode, ask, .. } => {
+                (episode.clone(), *ask)
+            }
+            Step::Attempt(permit) => (permit.episode().clone(), permit.ask()),
+            _ => return,
+        };
+        let Some((_, asking)) = self.run.live().find(|(id, _)| **id == episode) else {
+            return;
+        };
+        let asker = Asker {
+            run: self.id,
             episode: episode.clone(),
             ask,
-            at,
+            role: asking.started().role,
+            autonomy: asking.started().contract.autonomy,
+            at: self.clock.now(),
         };
         tokio::spawn(async move {
-            let (episode, kind) = match step {
-                Step::Decide {
-                    episode,
-                    ask,
-                    effect,
-                } => {
-                    let decision = passage.decide(&effect, asker(&episode, ask)).await;
-                    (episode, EventKind::EffectDecided { ask, decision })
+            let settled = match step {
+                Step::Decide { effect, .. } => {
+                    let Decided { decision, grounds } = passage.decide(&effect, &asker).await;
+                    let kind = EventKind::EffectDecided {
+                        ask,
+                        decision,
+                        grounds,
+                    };
+                    let _ = events.send(Input { episode, kind }).await;
+                    return;
                 }
-                Step::Attempt {
-                    episode,
-                    ask,
-                    effect,
-                } => {
-                    let outcome = passage.attempt(&effect, asker(&episode, ask)).await;
-                    (episode, EventKind::EffectSettled { ask, outcome })
-                }
-                Step::Reconcile {
-                    episode,
-                    ask,
-                    effect,
-                } => {
-                    let outcome = passage.reconcile(&effect).await;
-                    (episode, EventKind::EffectSettled { ask, outcome })
-                }
+                Step::Attempt(permit) => passage.attempt(permit, &asker).await,
+                Step::Reconcile { effect, .. } => passage.reconcile(&effect, &asker).await,
                 _ => return,
+            };
+            let Settled { outcome, evidence } = settled;
+            let kind = EventKind::EffectSettled {
+                ask,
+                outcome,
+                evidence,
             };
             let _ = events.send(Input { episode, kind }).await;
         });

@@ -1,37 +1,106 @@
-//! The door to the outside, as the driver sees it. The gateway will stand behind it.
+//! The door to the outside, as the driver sees it. The gateway stands behind it.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use fathom_core::effect::{EffectOutcome, EffectRequest, IdempotencyKey, PolicyDecision};
+use fathom_core::contract::{Autonomy, Role};
+use fathom_core::effect::{
+    EffectClass, EffectOutcome, EffectRequest, Evidence, Grounds, Permit, PolicyDecision,
+};
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
-use fathom_store::{Claim, ClaimOutcome, ClaimOwner, Journal, StoreError};
+use fathom_store::{Approval, Claim, ClaimOutcome, ClaimOwner, Journal, StoreError, UseOutcome};
 use sha2::{Digest as _, Sha256};
 
 /// What an effect port answers with.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// Who asks for an effect.
+#[derive(Clone, Debug)]
+pub struct Asker {
+    /// The run.
+    pub run: RunId,
+    /// The episode.
+    pub episode: EpisodeId,
+    /// Its ask.
+    pub ask: AskId,
+    /// The episode's role.
+    pub role: Role,
+    /// How much it does by itself.
+    pub autonomy: Autonomy,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Asker {
+    pub(crate) fn owner(&self) -> ClaimOwner {
+        ClaimOwner {
+            run: self.run,
+            episode: self.episode.clone(),
+            ask: self.ask,
+        }
+    }
+}
+
+/// A decision and what it rests on.
+#[derive(Clone, Debug)]
+pub struct Decided {
+    /// The decision.
+    pub decision: PolicyDecision,
+    /// What it rests on; nothing where no policy was asked.
+    pub grounds: Option<Box<Grounds>>,
+}
+
+impl Decided {
+    /// A no that no policy said.
+    pub fn deny(rule: impl Into<String>) -> Self {
+        Self {
+            decision: PolicyDecision::Deny { rule: rule.into() },
+            grounds: None,
+        }
+    }
+}
+
+/// How an attempt or a check ended, and what was seen.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// How it ended.
+    pub outcome: EffectOutcome,
+    /// What was seen.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Settled {
+    /// It certainly was not sent.
+    pub fn failed(detail: impl Into<String>) -> Self {
+        EffectOutcome::Failed {
+            detail: Text::new(detail.into()),
+        }
+        .into()
+    }
+}
+
+impl From<EffectOutcome> for Settled {
+    fn from(outcome: EffectOutcome) -> Self {
+        Self {
+            outcome,
+            evidence: Vec::new(),
+        }
+    }
+}
+
 /// Decides about effects, carries them out and asks what became of them.
 pub trait EffectPort: Send + Sync {
     /// Decides.
-    fn decide<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, PolicyDecision>;
+    fn decide<'a>(&'a self, effect: &'a EffectRequest, asker: &'a Asker) -> Answer<'a, Decided>;
 
-    /// Carries out. The intent is durable, and the key belongs to this effect alone.
-    fn attempt<'a>(
-        &'a self,
-        effect: &'a EffectRequest,
-        key: &'a IdempotencyKey,
-    ) -> Answer<'a, EffectOutcome>;
+    /// Carries out. The decision is durable, and the key belongs to this effect alone.
+    fn attempt<'a>(&'a self, permit: Permit, asker: &'a Asker) -> Answer<'a, Settled>;
 
     /// Asks the platform whether it happened.
-    fn reconcile<'a>(
-        &'a self,
-        effect: &'a EffectRequest,
-        key: &'a IdempotencyKey,
-    ) -> Answer<'a, EffectOutcome>;
+    fn reconcile<'a>(&'a self, effect: &'a EffectRequest, asker: &'a Asker) -> Answer<'a, Settled>;
 }
 
 /// A host without a gateway: nothing leaves it.
@@ -39,46 +108,22 @@ pub trait EffectPort: Send + Sync {
 pub struct NoEffects;
 
 impl EffectPort for NoEffects {
-    fn decide<'a>(&'a self, _: &'a EffectRequest) -> Answer<'a, PolicyDecision> {
-        Box::pin(async {
-            PolicyDecision::Deny {
-                rule: "this host has no gateway".to_owned(),
-            }
-        })
+    fn decide<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Decided> {
+        Box::pin(async { Decided::deny("this host has no gateway") })
     }
 
-    fn attempt<'a>(
-        &'a self,
-        _: &'a EffectRequest,
-        _: &'a IdempotencyKey,
-    ) -> Answer<'a, EffectOutcome> {
-        Box::pin(async {
-            EffectOutcome::Failed {
-                detail: Text::from("this host has no gateway"),
-            }
-        })
+    fn attempt<'a>(&'a self, _: Permit, _: &'a Asker) -> Answer<'a, Settled> {
+        Box::pin(async { Settled::failed("this host has no gateway") })
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        _: &'a EffectRequest,
-        _: &'a IdempotencyKey,
-    ) -> Answer<'a, EffectOutcome> {
+    fn reconcile<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Settled> {
         Box::pin(async {
             EffectOutcome::Unknown {
                 detail: Text::from("this host has no gateway"),
             }
+            .into()
         })
     }
-}
-
-/// Who asks, for the idempotency registry.
-#[derive(Clone, Debug)]
-pub(crate) struct Asker {
-    pub(crate) run: RunId,
-    pub(crate) episode: EpisodeId,
-    pub(crate) ask: AskId,
-    pub(crate) at: Timestamp,
 }
 
 /// An effect on its way through the port: the kill switch is looked at before each step, and nothing is
@@ -99,80 +144,91 @@ impl Passage {
     }
 
     /// Decides. A switch or a registry that cannot be read denies: nothing goes out on a guess.
-    pub(crate) async fn decide(&self, effect: &EffectRequest, asker: Asker) -> PolicyDecision {
+    pub(crate) async fn decide(&self, effect: &EffectRequest, asker: &Asker) -> Decided {
         let decided = self.try_decide(effect, asker).await;
-        decided.unwrap_or_else(|error| PolicyDecision::Deny {
-            rule: error.to_string(),
-        })
+        decided.unwrap_or_else(|error| Decided::deny(error.to_string()))
     }
 
     async fn try_decide(
         &self,
         effect: &EffectRequest,
-        asker: Asker,
-    ) -> Result<PolicyDecision, StoreError> {
+        asker: &Asker,
+    ) -> Result<Decided, StoreError> {
         if let Some(rule) = self.killed(effect)? {
-            return Ok(PolicyDecision::Deny { rule });
+            return Ok(Decided::deny(rule));
         }
-        let decision = self.port.decide(effect).await;
-        if !matches!(decision, PolicyDecision::Allow { .. }) {
-            return Ok(decision);
+        let decided = self.port.decide(effect, asker).await;
+        match &decided.decision {
+            PolicyDecision::Allow { .. } => {}
+            PolicyDecision::Deny { .. } => return Ok(decided),
+            PolicyDecision::NeedsApproval { terms, .. } => {
+                let terms = (**terms).clone();
+                let approval = Approval::open(asker.owner(), terms, asker.at);
+                self.journal.open_approval(&approval)?;
+                return Ok(decided);
+            }
         }
         Ok(match self.claim(effect, asker)? {
-            ClaimOutcome::Claimed => decision,
-            ClaimOutcome::HeldBy { owner, .. } => PolicyDecision::Deny {
-                rule: used_by(&owner),
+            None => decided,
+            Some(holder) => Decided {
+                decision: PolicyDecision::Deny { rule: holder },
+                ..decided
             },
         })
     }
 
-    fn claim(&self, effect: &EffectRequest, asker: Asker) -> Result<ClaimOutcome, StoreError> {
+    /// Claims the key of an effect; says who has it when that is another. A look at the world needs no key.
+    fn claim(&self, effect: &EffectRequest, asker: &Asker) -> Result<Option<String>, StoreError> {
+        if effect.class == EffectClass::Read {
+            return Ok(None);
+        }
         let payload = Sha256::digest(effect.arguments.as_str().as_bytes());
-        self.journal.claim(&Claim {
+        let outcome = self.journal.claim(&Claim {
             key: effect.key(),
             payload: Digest(payload.into()),
-            owner: ClaimOwner {
-                run: asker.run,
-                episode: asker.episode,
-                ask: asker.ask,
-            },
+            owner: asker.owner(),
             at: asker.at,
+        })?;
+        Ok(match outcome {
+            ClaimOutcome::Claimed => None,
+            ClaimOutcome::HeldBy { owner, .. } => Some(format!(
+                "its key `{}` was used by run {}, episode {}",
+                effect.key().as_str(),
+                owner.run,
+                owner.episode
+            )),
         })
     }
 
     /// Carries out an effect whose intent is durable. A person's approval came after the gateway's look, so
-    /// the key is claimed here once more; its owner may claim it as often as it likes. What stops it here stops
-    /// it before it was sent.
-    pub(crate) async fn attempt(&self, effect: &EffectRequest, asker: Asker) -> EffectOutcome {
-        match self.obstacle(effect, asker) {
-            Ok(None) => self.port.attempt(effect, &effect.key()).await,
-            Ok(Some(detail)) => EffectOutcome::Failed {
-                detail: Text::new(detail),
-            },
-            Err(error) => EffectOutcome::Failed {
-                detail: Text::new(error.to_string()),
-            },
+    /// the key is claimed here once more; its owner may claim it as often as it likes. Where a person was asked,
+    /// their yes is used up. What stops it here stops it before it was sent.
+    pub(crate) async fn attempt(&self, permit: Permit, asker: &Asker) -> Settled {
+        match self.obstacle(permit.effect(), asker) {
+            Ok(None) => self.port.attempt(permit, asker).await,
+            Ok(Some(detail)) => Settled::failed(detail),
+            Err(error) => Settled::failed(error.to_string()),
         }
     }
 
-    fn obstacle(&self, effect: &EffectRequest, asker: Asker) -> Result<Option<String>, StoreError> {
+    fn obstacle(
+        &self,
+        effect: &EffectRequest,
+        asker: &Asker,
+    ) -> Result<Option<String>, StoreError> {
         if let Some(rule) = self.killed(effect)? {
             return Ok(Some(rule));
         }
-        Ok(match self.claim(effect, asker)? {
-            ClaimOutcome::Claimed => None,
-            ClaimOutcome::HeldBy { owner, .. } => Some(used_by(&owner)),
+        if let Some(holder) = self.claim(effect, asker)? {
+            return Ok(Some(holder));
+        }
+        Ok(match self.journal.use_approval(&asker.owner(), asker.at)? {
+            UseOutcome::NotAsked | UseOutcome::Used => None,
+            UseOutcome::Refused(state) => Some(format!("its approval is {}", state.name())),
         })
     }
 
-    pub(crate) async fn reconcile(&self, effect: &EffectRequest) -> EffectOutcome {
-        self.port.reconcile(effect, &effect.key()).await
+    pub(crate) async fn reconcile(&self, effect: &EffectRequest, asker: &Asker) -> Settled {
+        self.port.reconcile(effect, asker).await
     }
-}
-
-fn used_by(owner: &ClaimOwner) -> String {
-    format!(
-        "its key was used by run {}, episode {}",
-        owner.run, owner.episode
-    )
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use fathom_core::command::{Block, Command};
+use fathom_core::contract::Role;
 use fathom_core::domain::DomainRequest;
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId};
@@ -52,8 +53,10 @@ impl Driver {
     /// Asks a domain, on a thread that may wait for a disk or a server.
     fn ask_domain(&self, episode: EpisodeId, ask: AskId, request: DomainRequest) {
         let (domains, events) = (Arc::clone(&self.domains), self.events.clone());
+        let live = self.run.live().find(|(id, _)| **id == episode);
         let asking = Asking {
             run: self.id,
+            role: live.map_or(Role::Orchestrator, |(_, live)| live.started().role),
             episode,
             ask,
             at: self.clock.now(),

@@ -12,10 +12,12 @@ use fathom_models::ModelsError;
 use fathom_sandbox::SandboxError;
 use fathom_store::StoreError;
 use fathom_store::history::HistoryError;
+use fathom_store::records::RecordStoreError;
 use fathom_store::symbols::SymbolStoreError;
 
 use crate::charter::CharterError;
 use crate::learning::LearnError;
+use crate::people::PeopleError;
 use crate::story::Place;
 
 /// Everything the host can fail with.
@@ -62,6 +64,9 @@ pub enum HostError {
     /// Nothing could be learned from past councils.
     #[error(transparent)]
     Learning(#[from] LearnError),
+    /// A person's word does not count.
+    #[error(transparent)]
+    People(#[from] PeopleError),
     /// The material cannot be used.
     #[error(transparent)]
     Material(#[from] MaterialError),
@@ -89,6 +94,9 @@ pub enum HostError {
     /// The history of a session cannot be used.
     #[error(transparent)]
     History(#[from] HistoryError),
+    /// The records cannot be used.
+    #[error(transparent)]
+    Records(#[from] RecordStoreError),
     /// A run asked a domain for something that it does not know.
     #[error("the domain `{domain}` cannot read what it is asked: {cause}")]
     BadRequest {
@@ -102,6 +110,22 @@ pub enum HostError {
     NoPhases {
         /// Its name.
         name: String,
+    },
+    /// The charter has no agency, or not all of it.
+    #[error("charter `{name}` has no {what}")]
+    NoAgency {
+        /// Its name.
+        name: String,
+        /// What it lacks.
+        what: String,
+    },
+    /// A brand's folder cannot be used.
+    #[error("`{}` cannot be used: {cause}", path.display())]
+    Brand {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        cause: String,
     },
     /// A model cannot be used.
     #[error(transparent)]
@@ -177,6 +201,7 @@ impl HostError {
             Self::OverCap { .. } => "F0112",
             Self::Charter(error) => error.code(),
             Self::Learning(error) => error.code(),
+            Self::People(error) => error.code(),
             Self::Material(error) => error.code(),
             Self::NoMaterial => "F0409",
             Self::MaterialChanged { .. } => "F0410",
@@ -185,8 +210,11 @@ impl HostError {
             Self::Store(error) => error.code(),
             Self::Symbols(error) => error.code(),
             Self::History(error) => error.code(),
+            Self::Records(error) => error.code(),
             Self::BadRequest { .. } => "F0411",
             Self::NoPhases { .. } => "F0412",
+            Self::NoAgency { .. } => "F0413",
+            Self::Brand { .. } => "F0414",
             Self::Models(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::Weights(error) => error.code(),
@@ -211,6 +239,7 @@ impl HostError {
             Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
             Self::Charter(error) => error.hint(),
             Self::Learning(error) => error.hint(),
+            Self::People(error) => error.hint(),
             Self::Material(error) => error.hint(),
             Self::NoMaterial => "name files or folders with text in them, or `-` for stdin".into(),
             Self::MaterialChanged { .. } => {
@@ -218,14 +247,21 @@ impl HostError {
             }
             Self::Sandbox(error) => error.hint(),
             Self::Program(_) => {
-                "the programs of this build are: direct, council, motion, rlm, phases".into()
+                "the programs of this build are: direct, council, motion, rlm, phases, tools, agency".into()
             }
             Self::Store(error) => error.hint(),
             Self::Symbols(error) => error.hint(),
             Self::History(error) => error.hint(),
+            Self::Records(error) => error.hint(),
             Self::BadRequest { .. } => "this is a fault of the program: please report it".into(),
             Self::NoPhases { .. } => {
                 "take one that has, as `--charter signalzero`; docs/charters.md tells how to write one".into()
+            }
+            Self::NoAgency { .. } => {
+                "take one that has, as `--charter agency`; docs/charters.md tells how to write one".into()
+            }
+            Self::Brand { .. } => {
+                "a brand's folder has brand.toml, brand.md and knowledge/*.md, as examples/brand does".into()
             }
             Self::Models(error) => error.hint(),
             Self::Engine(error) => error.hint(),

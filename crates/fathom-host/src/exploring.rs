@@ -10,11 +10,11 @@ use fathom_core::id::Digest;
 use fathom_core::model::{Delivery, Message, ModelRole, Models, Request, Speaker};
 use fathom_core::packet::Frame;
 use fathom_core::programs::direct;
-use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place};
+use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place, Recipes};
 use fathom_core::unit::Millis;
 use fathom_material::limits::Bounds;
 use fathom_material::{Document, Gathered, Skipped, gather_within};
-use fathom_sandbox::{Content, Material, Sandbox};
+use fathom_sandbox::{Content, Interpreter, Material, Sandbox};
 
 use sha2::{Digest as _, Sha256};
 
@@ -112,6 +112,10 @@ impl Runtime {
         let (context, given) = tokio::join!(self.sandbox().load(material), described);
         params.given = given;
         let context = context?;
+        // Ready-made cells need the whole language: where it is not there, none are promised.
+        if self.sandbox().isolation().await?.interpreter == Interpreter::Monty {
+            params.recipes = Recipes::Off;
+        }
         Ok(Explored {
             program: params.spec(),
             context: Some(context),
@@ -135,6 +139,7 @@ impl Runtime {
             temperature_milli: None,
             schema: None,
             pattern: None,
+            tools: Vec::new(),
             seed: None,
             delivery: Delivery::Whole,
             timeout: Millis(1),

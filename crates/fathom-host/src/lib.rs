@@ -3,13 +3,16 @@
 //! [`Runtime`] opens a home folder; [`Runtime::start`] begins a run and hands back a [`RunHandle`]. The driver
 //! behind it journals each event, folds it, and carries out what follows.
 
+pub mod agency;
 mod calls;
 mod cells;
 pub mod charter;
 pub mod clock;
 pub mod config;
+mod confining;
 pub mod convening;
 pub mod council_figures;
+pub mod deeds;
 pub mod domains;
 mod driver;
 pub mod effects;
@@ -17,11 +20,14 @@ mod errands;
 pub mod error;
 pub mod exploring;
 mod fork;
+mod gates;
 mod handle;
 pub mod learning;
 pub mod local;
+mod locking;
 pub mod material;
 mod models;
+pub mod people;
 mod phasing;
 mod reading;
 mod recall;
@@ -29,6 +35,7 @@ mod recorder;
 mod runtime;
 pub mod story;
 mod tables;
+mod tooling;
 
 pub use driver::RunEnd;
 pub use error::HostError;

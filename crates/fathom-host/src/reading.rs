@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use fathom_core::event::{EventKind, Record};
+use fathom_core::event::{EventKind, Record, Started};
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId};
 use fathom_core::ledger::Ledger;
 use fathom_core::program::Programs;
@@ -41,6 +41,30 @@ pub(crate) struct Reading {
     pub(crate) chains: BTreeMap<EpisodeId, Chain>,
     /// Whether the texts could be opened.
     pub(crate) is_open: bool,
+}
+
+/// What a run's root began with, by its first record; nothing when that cannot be opened any more.
+pub(crate) fn started(
+    journal: &dyn Journal,
+    home: &Home,
+    run: RunId,
+) -> Result<Option<Started>, HostError> {
+    let Some(sealer) = home.keys().sealer(run)? else {
+        return Ok(None);
+    };
+    let Some(first) = journal.records(run).next() else {
+        return Ok(None);
+    };
+    let first = first?;
+    let mut check = ChainCheck::new(run, first.episode.clone());
+    let Ok(mut record) = check.step(&first.bytes, &first.hash) else {
+        return Ok(None);
+    };
+    sealer.open(&mut record, |address| journal.blob(run, address))?;
+    match record.event.kind {
+        EventKind::Started(started) => Ok(Some(*started)),
+        _ => Ok(None),
+    }
 }
 
 impl Reading {

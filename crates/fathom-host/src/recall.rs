@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fathom_core::event::{CallOutcome, EventKind};
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::model::{Ending, Recall, Recalled, Reply, Request, Usage, UsageSource};
+use fathom_core::text::{Text, Texts};
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_store::{Answer, AnswerKey, AnswerPlace, Answers, Home, Journal};
 
@@ -136,8 +137,11 @@ impl Memory {
         let mut text = reply.text.clone();
         // Another run seals it with its own key.
         text.unseal();
+        let mut tool_calls = reply.tool_calls.clone();
+        tool_calls.each_text(&mut Text::unseal);
         Some(Reply {
             text,
+            tool_calls,
             ending: reply.ending,
             usage: Usage {
                 input_tokens: 0,

@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
 
 use fathom_core::amounts::Budget;
 use fathom_core::contract::{Contract, Role};
@@ -27,22 +26,19 @@ use crate::clock::{Clock, SystemClock};
 use crate::config::CONCURRENCY;
 use crate::domains::{Domains, SymbolsAt};
 use crate::driver::{Driver, DriverState, INBOX_MAX};
-use crate::effects::{EffectPort, NoEffects, Passage};
+use crate::effects::{EffectPort, Passage};
 use crate::error::HostError;
 use crate::exploring::reread;
 use crate::fork;
+use crate::gates::Gates;
 use crate::handle::RunHandle;
 use crate::local::Embedded;
 use crate::models::RunModels;
+use crate::people::{OsUser, Roster};
 use crate::reading::{Reading, Replay};
 use crate::recall::Memory;
 use crate::recorder::Recorder;
 use crate::story::{Place, Story};
-
-/// How often a lock that is taken is tried.
-const LOCK_TRIES: u32 = 4;
-/// The pause between two tries.
-const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// What a runtime is opened with.
 #[derive(Clone)]
@@ -57,8 +53,8 @@ pub struct Options {
     pub concurrency: u32,
     /// Makes programs.
     pub programs: Arc<dyn Programs>,
-    /// The door to the outside.
-    pub effects: Arc<dyn EffectPort>,
+    /// The door to the outside; each run's own charter where none is given.
+    pub effects: Option<Arc<dyn EffectPort>>,
     /// What runs in this process.
     pub embedded: Arc<Embedded>,
     /// Where code that a model wrote runs.
@@ -67,6 +63,8 @@ pub struct Options {
     pub clock: Arc<dyn Clock>,
     /// Where the symbols are.
     pub symbols: SymbolsAt,
+    /// Who may decide what; without it the owner of the home decides everything.
+    pub people: Option<Roster>,
 }
 
 impl Options {
@@ -79,10 +77,11 @@ impl Options {
             read_env,
             concurrency: CONCURRENCY,
             programs: Arc::new(BuiltIn),
-            effects: Arc::new(NoEffects),
+            effects: None,
             sandbox: Sandbox::new(fathom_sandbox::Options::default()),
             clock: Arc::new(SystemClock::new()),
             symbols: SymbolsAt::default(),
+            people: None,
         }
     }
 }
@@ -117,15 +116,17 @@ pub struct NewRun {
 /// A home folder, its journal, and what is needed to work on its runs. Clones share all of it.
 #[derive(Clone)]
 pub struct Runtime {
-    inner: Arc<Inner>,
+    pub(crate) inner: Arc<Inner>,
 }
 
-struct Inner {
-    options: Options,
-    home: Home,
-    journal: Arc<dyn Journal>,
+pub(crate) struct Inner {
+    pub(crate) options: Options,
+    pub(crate) home: Home,
+    pub(crate) journal: Arc<dyn Journal>,
     memory: Option<Arc<Memory>>,
     domains: Arc<Domains>,
+    port: Arc<dyn EffectPort>,
+    pub(crate) gates: Arc<Gates>,
 }
 
 impl Runtime {
@@ -146,8 +147,21 @@ impl Runtime {
             options.symbols.clone(),
             Arc::clone(&options.embedded),
         ));
+        let gates = Arc::new(Gates {
+            home: home.clone(),
+            journal: Arc::clone(&journal),
+            clock: Arc::clone(&options.clock),
+            domains: Arc::clone(&domains),
+            read_env: options.read_env,
+            worker: options.sandbox.worker().cloned(),
+            kept: Mutex::default(),
+        });
+        let port = options.effects.clone();
+        let port = port.unwrap_or_else(|| Arc::clone(&gates) as Arc<dyn EffectPort>);
         Ok(Self {
             inner: Arc::new(Inner {
+                port,
+                gates,
                 domains,
                 options,
                 home,
@@ -177,7 +191,7 @@ impl Runtime {
         &self.inner.domains
     }
 
-    fn now(&self) -> fathom_core::unit::Timestamp {
+    pub(crate) fn now(&self) -> fathom_core::unit::Timestamp {
         self.inner.options.clock.now()
     }
 
@@ -204,6 +218,7 @@ impl Runtime {
             model: ModelRole::Main,
             models: new.models,
             frame: new.frame,
+            sources: Vec::new(),
             origin: Origin::Asked,
         };
         let models = self.connect(&started.models)?;
@@ -340,8 +355,7 @@ impl Runtime {
 
     /// Leaves a signal for whoever works on the run.
     pub fn signal(&self, run: RunId, signal: &Signal) -> Result<(), HostError> {
-        self.inner.journal.post_signal(run, signal)?;
-        Ok(())
+        Ok(self.inner.journal.post_signal(run, signal).map(drop)?)
     }
 
     /// Asks for the end of a run. Its owner hears it at once; a run without one is taken over to end it.
@@ -388,26 +402,6 @@ impl Runtime {
         Reading::of(&*self.inner.journal, &self.inner.home, run)
     }
 
-    fn lock(&self, run: RunId) -> Result<RunLock, HostError> {
-        self.try_lock(run)?.ok_or(HostError::Owned { run })
-    }
-
-    /// Takes the run's lock if nobody owns the run. Someone who only looks whether it is owned holds the lock
-    /// for a moment, so a lock that is taken is tried again before it counts as an owner's.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a few milliseconds in all, and only when the lock is taken"
-    )]
-    fn try_lock(&self, run: RunId) -> Result<Option<RunLock>, HostError> {
-        for _ in 1..LOCK_TRIES {
-            if let Some(lock) = self.inner.home.lock_run(run)? {
-                return Ok(Some(lock));
-            }
-            std::thread::sleep(LOCK_PAUSE);
-        }
-        Ok(self.inner.home.lock_run(run)?)
-    }
-
     #[expect(
         clippy::disallowed_methods,
         reason = "the host is where the ids of runs are drawn"
@@ -421,6 +415,7 @@ impl Runtime {
             program: started.program.name.clone(),
             model: started.models.main.id.clone(),
             created_at: self.now(),
+            started_by: OsUser::current().to_string(),
         })?;
         Ok((run, lock, epoch))
     }
@@ -453,7 +448,6 @@ impl Runtime {
     ) -> RunHandle {
         let Options {
             concurrency,
-            effects,
             clock,
             embedded,
             ..
@@ -474,7 +468,7 @@ impl Runtime {
             clock: Arc::clone(clock),
             passage: Passage {
                 journal: Arc::clone(&self.inner.journal),
-                port: Arc::clone(effects),
+                port: Arc::clone(&self.inner.port),
             },
             cells,
             domains: Arc::clone(&self.inner.domains),

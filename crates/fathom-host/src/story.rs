@@ -13,6 +13,8 @@ use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 
+use crate::deeds::Deeds;
+
 /// Longest tail of a stream that is kept for looking at.
 const LAST_WORDS_CHARS_MAX: usize = 120;
 
@@ -91,6 +93,8 @@ pub struct Chapter {
     pub speed: Option<Speed>,
     /// Cells that it ran.
     pub cells: u32,
+    /// What it did outside, or wanted to.
+    pub deeds: Deeds,
     running: Option<AskId>,
     measured: BTreeMap<AskId, Measured>,
     in_flight: BTreeMap<AskId, Amounts>,
@@ -119,6 +123,7 @@ impl Chapter {
             resumes: 0,
             speed: None,
             cells: 0,
+            deeds: Deeds::default(),
             running: None,
             measured: BTreeMap::new(),
             in_flight: BTreeMap::new(),
@@ -148,6 +153,7 @@ impl Chapter {
     fn on_event(&mut self, event: &Event) {
         self.last = event.at;
         self.records += 1;
+        self.deeds.on_event(&event.kind);
         match &event.kind {
             EventKind::Measured { ask, measured, .. } => {
                 self.measured.insert(*ask, *measured);
@@ -219,6 +225,7 @@ impl Chapter {
     }
 
     fn on_command(&mut self, command: &Command) {
+        self.deeds.on_command(command);
         match command {
             Command::CallModel {
                 ask,

@@ -140,6 +140,7 @@ fn request(system: &str, text: &str, output_tokens_max: u32) -> Request {
         temperature_milli: Some(0),
         schema: None,
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(600_000),

@@ -92,7 +92,7 @@ impl HttpModel {
     ) -> Result<Reply, ModelFailure> {
         let measured = self.measure(request)?;
         let body = self.protocol.body(request)?;
-        let mut heard = Heard::default();
+        let mut heard = Heard::of(request);
         let exchange = self.exchange(request.delivery, body, &mut heard, deltas);
         let outcome = match tokio::time::timeout(request.timeout.into(), exchange).await {
             Ok(outcome) => outcome,
@@ -177,7 +177,7 @@ impl HttpModel {
                 understood = true;
                 self.hear(&frame, content_type, heard, deltas)?;
             }
-            if bytes > STREAM_BYTES_MAX || heard.text.len() > REPLY_BYTES_MAX {
+            if bytes > STREAM_BYTES_MAX || heard.len() > REPLY_BYTES_MAX {
                 return Err(too_large());
             }
         }

@@ -3,9 +3,14 @@
 use fathom_core::failure::{Billing, FailureKind, ModelFailure};
 use fathom_core::model::{Ending, Exactness, Measured, Reply, Request, Usage, UsageSource};
 use fathom_core::text::Text;
+use fathom_core::tool::ToolCall;
 use fathom_core::unit::Millis;
 
+use crate::providers::Fault;
 use crate::tokens::Counter;
+
+/// Most calls of tools that one reply may hold.
+const CALLS_MAX: usize = 64;
 
 /// Why the model stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,10 +23,22 @@ pub(crate) enum Stop {
     Declined(String),
 }
 
+/// A call of a tool as far as it has come.
+#[derive(Debug)]
+struct Called {
+    /// Its number in the wire format.
+    index: u64,
+    name: String,
+    arguments: String,
+}
+
 /// A reply as far as it has come.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) text: String,
+    /// Whether tools were offered. A model that was offered none wants none called, whatever it says.
+    pub(crate) offered: bool,
+    calls: Vec<Called>,
     pub(crate) stop: Option<Stop>,
     pub(crate) input_tokens: Option<u64>,
     pub(crate) output_tokens: Option<u64>,
@@ -30,6 +47,55 @@ pub(crate) struct Heard {
 }
 
 impl Heard {
+    /// Nothing yet of the reply to `request`.
+    pub(crate) fn of(request: &Request) -> Self {
+        Self {
+            offered: !request.tools.is_empty(),
+            ..Self::default()
+        }
+    }
+
+    /// Hears a part of a call. Without a number, a name begins the next call and anything else belongs to the last.
+    pub(crate) fn call(
+        &mut self,
+        index: Option<u64>,
+        name: &str,
+        arguments: &str,
+    ) -> Result<(), Fault> {
+        if !self.offered {
+            return Ok(());
+        }
+        let place = match index {
+            Some(index) => self.calls.iter().position(|call| call.index == index),
+            None if name.is_empty() => self.calls.len().checked_sub(1),
+            None => None,
+        };
+        if let Some(call) = place.and_then(|place| self.calls.get_mut(place)) {
+            if call.name.is_empty() {
+                name.clone_into(&mut call.name);
+            }
+            call.arguments += arguments;
+            return Ok(());
+        }
+        if self.calls.len() == CALLS_MAX {
+            return Err(Fault::Unexpected("expected fewer calls of tools"));
+        }
+        let highest = self.calls.iter().map(|call| call.index).max();
+        self.calls.push(Called {
+            index: index.unwrap_or_else(|| highest.map_or(0, |index| index.saturating_add(1))),
+            name: name.to_owned(),
+            arguments: arguments.to_owned(),
+        });
+        Ok(())
+    }
+
+    /// Bytes of the reply.
+    pub(crate) fn len(&self) -> usize {
+        let calls = self.calls.iter();
+        let calls = calls.map(|call| call.name.len() + call.arguments.len());
+        self.text.len() + calls.sum::<usize>()
+    }
+
     /// Whether nothing of the reply itself can be missing.
     pub(crate) fn is_complete(&self) -> bool {
         self.ended || self.stop.is_some()
@@ -67,7 +133,7 @@ impl Heard {
             Some(Stop::Length) => Ending::Truncated,
             Some(Stop::Complete) | None => Ending::Complete,
         };
-        if self.text.trim().is_empty() {
+        if self.text.trim().is_empty() && self.calls.is_empty() {
             let detail = match ending {
                 Ending::Truncated => "the output cap was used up before any text",
                 Ending::Complete => "the reply has no text",
@@ -78,7 +144,11 @@ impl Heard {
             input_tokens: self.input_tokens.unwrap_or(measured.input_tokens),
             output_tokens: self.output_tokens.unwrap_or_else(|| {
                 let cap = u64::from(request.output_tokens_max);
-                match counter.count(&self.text) {
+                let calls = self.calls.iter();
+                let said: String = calls.fold(self.text.clone(), |said, call| {
+                    said + &call.name + &call.arguments
+                });
+                match counter.count(&said) {
                     (tokens, Exactness::Exact) => tokens,
                     // The provider kept to its cap, so the cap is a bound too.
                     (bound, Exactness::UpperBound) => bound.min(cap),
@@ -88,11 +158,27 @@ impl Heard {
         });
         Ok(Reply {
             text: Text::from(self.text),
+            tool_calls: self.calls.into_iter().map(ToolCall::from).collect(),
             ending,
             usage,
             latency,
             timing: None,
             recalled: None,
         })
+    }
+}
+
+impl From<Called> for ToolCall {
+    fn from(call: Called) -> Self {
+        // A tool that takes no arguments is often called with nothing at all.
+        let is_bare = call.arguments.trim().is_empty();
+        Self {
+            name: Text::from(call.name),
+            arguments: Text::from(if is_bare {
+                "{}".to_owned()
+            } else {
+                call.arguments
+            }),
+        }
     }
 }

@@ -11,6 +11,8 @@ use std::fmt::Write as _;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::Request;
+use fathom_core::tool::ToolSpec;
+use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -74,6 +76,59 @@ fn schema_of(request: &Request) -> Result<Option<&RawValue>, ModelFailure> {
             let detail = format!("the schema of the request is no JSON: {cause}");
             ModelFailure::unsent(FailureKind::Rejected, detail)
         })
+}
+
+/// The schema of a tool's arguments as it was written.
+fn arguments_of(tool: &ToolSpec) -> Result<&RawValue, ModelFailure> {
+    serde_json::from_str(tool.schema.as_str()).map_err(|cause| {
+        let detail = format!("the schema of tool `{}` is no JSON: {cause}", tool.name);
+        ModelFailure::unsent(FailureKind::Rejected, detail)
+    })
+}
+
+/// A tool as `OpenAI`, and Ollama after it, want to be told of it.
+#[derive(Serialize)]
+struct Function<'a> {
+    r#type: &'static str,
+    function: Described<'a>,
+}
+
+#[derive(Serialize)]
+struct Described<'a> {
+    name: &'a str,
+    description: &'a str,
+    parameters: &'a RawValue,
+}
+
+fn functions(request: &Request) -> Result<Vec<Function<'_>>, ModelFailure> {
+    let mut functions = Vec::new();
+    for tool in &request.tools {
+        functions.push(Function {
+            r#type: "function",
+            function: Described {
+                name: &tool.name,
+                description: tool.description.as_str(),
+                parameters: arguments_of(tool)?,
+            },
+        });
+    }
+    Ok(functions)
+}
+
+/// Reads the calls of a message, or of a part of one.
+fn calls(said: &Value, heard: &mut Heard) -> Result<(), Fault> {
+    for call in said["tool_calls"].as_array().into_iter().flatten() {
+        let function = &call["function"];
+        let name = function["name"].as_str().unwrap_or_default();
+        // Some write the arguments as JSON, some as a string that holds it.
+        let arguments = match &function["arguments"] {
+            Value::String(arguments) => arguments.clone(),
+            Value::Null => String::new(),
+            arguments => arguments.to_string(),
+        };
+        heard.call(count(&call["index"]), name, &arguments)?;
+    }
+    Ok(())
 }
 
 fn temperature(request: &Request) -> Option<f64> {

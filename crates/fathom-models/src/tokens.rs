@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{Exactness, Measured, Request};
+use fathom_core::text::Text;
 use tokenizers::Tokenizer;
 
 use crate::error::ModelsError;
@@ -40,6 +41,11 @@ const ANY: Template = Template {
     per_message: 16,
     per_request: 32,
 };
+
+/// What a provider writes round a list of tools, beside the tools themselves.
+const TOOLS_TOKENS: u64 = 1024;
+/// What a provider writes round one tool.
+const TOOL_TOKENS: u64 = 32;
 
 /// Counts tokens for one model.
 #[derive(Clone)]
@@ -102,7 +108,7 @@ impl Counter {
         }
     }
 
-    /// Measures a request. How a provider puts a schema to its model is its secret, so one makes the count a bound.
+    /// Measures a request. How a provider puts a schema or tools to its model is its secret, so they make the count a bound.
     pub(crate) fn measure(
         &self,
         request: &Request,
@@ -110,14 +116,23 @@ impl Counter {
         schema_tokens: u64,
     ) -> Result<Measured, ModelFailure> {
         let texts = || request.messages.iter().map(|message| &message.text);
+        let tools = || {
+            let tools = request.tools.iter();
+            tools.flat_map(|tool| [&tool.description, &tool.schema])
+        };
         if texts()
             .chain(&request.schema)
-            .any(fathom_core::text::Text::is_closed)
+            .chain(tools())
+            .any(Text::is_closed)
         {
             let detail = "a text of the request is sealed and was not opened";
             return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
         }
-        let bytes: usize = texts().map(|text| text.as_str().len()).sum();
+        if request.schema.is_some() && !request.tools.is_empty() {
+            let detail = "a request has a schema or tools, not both";
+            return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
+        }
+        let bytes: usize = texts().chain(tools()).map(|text| text.as_str().len()).sum();
         if bytes > REQUEST_BYTES_MAX {
             let detail = format!("the request is larger than {} MiB", REQUEST_BYTES_MAX >> 20);
             return Err(ModelFailure::unsent(FailureKind::TooLarge, detail));
@@ -138,6 +153,19 @@ impl Counter {
         if let Some(schema) = &request.schema {
             tokens = tokens.saturating_add(schema.as_str().len() as u64 + schema_tokens);
             exactness = Exactness::UpperBound;
+        }
+        if !request.tools.is_empty() {
+            tokens = tokens.saturating_add(TOOLS_TOKENS);
+            exactness = Exactness::UpperBound;
+        }
+        for tool in &request.tools {
+            let parts = [
+                tool.name.as_str(),
+                tool.description.as_str(),
+                tool.schema.as_str(),
+            ];
+            let parts = parts.map(|part| self.count(part).0);
+            tokens = tokens.saturating_add(parts.iter().sum::<u64>() + TOOL_TOKENS);
         }
         Ok(Measured {
             input_tokens: tokens,

@@ -17,6 +17,7 @@ fn request(texts: &[(Speaker, &str)]) -> Request {
         temperature_milli: None,
         schema: None,
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(1000),

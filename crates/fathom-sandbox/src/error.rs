@@ -49,6 +49,20 @@ pub enum SandboxError {
         /// The number of the answer.
         id: u32,
     },
+    /// A program that may not be run, or not like this.
+    #[error("`{program}` is not run: {reason}")]
+    NotAllowed {
+        /// The program.
+        program: String,
+        /// Why.
+        reason: String,
+    },
+    /// A program could not be locked in, or not be started then.
+    #[error("the program cannot be confined: {reason}")]
+    NotConfined {
+        /// Why.
+        reason: String,
+    },
     /// The system denied something.
     #[error("cannot {what}")]
     System {
@@ -71,6 +85,8 @@ impl SandboxError {
             Self::Busy => "F0806",
             Self::NotOpen { .. } => "F0807",
             Self::System { .. } => "F0808",
+            Self::NotAllowed { .. } => "F0809",
+            Self::NotConfined { .. } => "F0810",
         }
     }
 
@@ -91,6 +107,14 @@ impl SandboxError {
             Self::MaterialTooLarge { .. } => "give the part that matters".to_owned(),
             Self::Busy => "wait for the cell to end".to_owned(),
             Self::NotOpen { .. } => "answer each question once, while its cell runs".to_owned(),
+            Self::NotAllowed { .. } => {
+                "list the program by its whole path in the charter, and give it fewer arguments"
+                    .to_owned()
+            }
+            Self::NotConfined { .. } => {
+                "check that the program is there, and that the kernel has landlock and seccomp"
+                    .to_owned()
+            }
             Self::System { .. } => {
                 "check the limits of processes, open files and memory".to_owned()
             }

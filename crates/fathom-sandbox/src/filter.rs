@@ -1,12 +1,16 @@
 //! The filters of system calls, compiled for the kernel. What is not listed fails with `EPERM`: an interpreter that tries
 //! something goes on without it, where a kill would end it for nothing.
 
+mod confined;
+
 use std::collections::BTreeMap;
 
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
 };
+
+pub(crate) use confined::confined;
 
 #[cfg(target_arch = "x86_64")]
 const ARCH: Option<TargetArch> = Some(TargetArch::x86_64);
@@ -102,13 +106,14 @@ pub(crate) fn base() -> Result<Vec<Vec<u8>>, String> {
     no_new_code(&mut rules)?;
     Ok(vec![
         compile(rules, libc::EPERM)?,
-        // The other way round: one call fails, all others pass.
-        bytes(&filter(
-            BTreeMap::from([(libc::SYS_clone3, Vec::new())]),
-            SeccompAction::Allow,
-            errno(libc::ENOSYS),
-        )?),
+        all_but(libc::SYS_clone3, libc::ENOSYS)?,
     ])
+}
+
+/// The other way round: one call fails with this error, all others pass.
+pub(crate) fn all_but(call: i64, error: i32) -> Result<Vec<u8>, String> {
+    let rules = BTreeMap::from([(call, Vec::new())]);
+    Ok(bytes(&filter(rules, SeccompAction::Allow, errno(error))?))
 }
 
 /// Filters that a session puts on top.

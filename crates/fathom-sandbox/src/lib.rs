@@ -32,6 +32,7 @@ mod session;
 mod talk;
 mod wire;
 
+pub mod confined;
 pub mod frames;
 pub mod worker;
 

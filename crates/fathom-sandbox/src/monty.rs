@@ -18,7 +18,7 @@ use crate::engine::{Process, Worker};
 use crate::error::SandboxError;
 use crate::material::Sealed;
 use crate::options::{Interpreter, Isolation, WorkerCommand};
-use crate::worker::{self, Begin, Greeting, Locked};
+use crate::worker::{self, Begin, First, Greeting, Locked};
 
 /// Longest time until a worker is ready, with all its material.
 const BEGIN_MAX: Duration = Duration::from_mins(1);
@@ -85,10 +85,10 @@ async fn begin(
     let child =
         start(command, theirs.into(), memory_file).map_err(SandboxError::io("start a worker"))?;
     let process = descriptor(&child)?;
-    let begin = Begin {
+    let begin = First::Begin(Begin {
         memory,
         pieces: material.pieces.clone(),
-    };
+    });
     match timeout(BEGIN_MAX, greet(&mut stream, &begin)).await {
         Ok(Ok(Greeting::Ready(locked))) => Ok((Worker { stream, process }, locked)),
         Ok(Ok(Greeting::Refused { reason })) => Err(SandboxError::BadMaterial { cause: reason }),
@@ -99,7 +99,7 @@ async fn begin(
     }
 }
 
-async fn greet(stream: &mut UnixStream, begin: &Begin) -> io::Result<Greeting> {
+async fn greet(stream: &mut UnixStream, begin: &First) -> io::Result<Greeting> {
     let begin = serde_json::to_vec(begin)?;
     let length = u32::try_from(begin.len()).map_err(io::Error::other)?;
     stream.write_all(&length.to_be_bytes()).await?;

@@ -12,7 +12,7 @@ use crate::engine::{Engine, Template};
 use crate::error::SandboxError;
 use crate::material::{Material, Sealed};
 use crate::monty;
-use crate::options::{Choice, Interpreter, Isolation, Options};
+use crate::options::{Choice, Interpreter, Isolation, Options, WorkerCommand};
 use crate::pool::Pool;
 use crate::record::PastCell;
 use crate::session::Session;
@@ -48,6 +48,11 @@ enum Begun {
 }
 
 impl Sandbox {
+    /// What starts a worker process of this program, where there is one.
+    pub fn worker(&self) -> Option<&WorkerCommand> {
+        self.0.options.worker.as_ref()
+    }
+
     /// A sandbox that starts nothing yet.
     pub fn new(options: Options) -> Self {
         let pool = Pool::new(options.processes_max);

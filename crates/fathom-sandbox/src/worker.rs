@@ -5,6 +5,7 @@
 
 mod calls;
 mod cells;
+mod confine;
 mod lockdown;
 mod out;
 mod values;
@@ -25,13 +26,14 @@ use wire::{ToWorker, Wire};
 
 use crate::material::Piece;
 
+pub(crate) use confine::Job;
 pub(crate) use lockdown::Locked;
-pub(crate) use wire::{Begin, Greeting};
+pub(crate) use wire::{Begin, First, Greeting};
 
 /// The version of the interpreter, as its package has it.
 pub(crate) const VERSION: &str = monty_types::MONTY_VERSION;
 
-/// Runs cells until the host hangs up.
+/// Runs cells until the host hangs up, or becomes a program that is confined.
 pub fn main() -> ExitCode {
     match serve() {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,8 +43,13 @@ pub fn main() -> ExitCode {
 
 fn serve() -> io::Result<()> {
     let mut wire = Wire::new(File::from(io::stdin().as_fd().try_clone_to_owned()?));
-    let Some(begin) = wire.receive::<Begin>()? else {
-        return Ok(());
+    let begin = match wire.receive()? {
+        Some(First::Begin(begin)) => begin,
+        Some(First::Confine(job)) => {
+            let reason = confine::become_program(&job);
+            return wire.send(&Greeting::Refused { reason });
+        }
+        None => return Ok(()),
     };
     let meter = Meter::open()?;
     let (locked, context) = match prepare(&begin, &meter) {

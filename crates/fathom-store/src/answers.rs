@@ -108,6 +108,11 @@ impl Answers {
         }
         let settings = (request.temperature_milli, request.seed);
         part(format!("{settings:?} {}", request.output_tokens_max).as_bytes());
+        for tool in &request.tools {
+            part(tool.name.as_bytes());
+            part(tool.description.as_str().as_bytes());
+            part(tool.schema.as_str().as_bytes());
+        }
         AnswerKey(hash.finalize().into_bytes().into())
     }
 

@@ -14,6 +14,7 @@ use crate::history::{Head, History, HistoryError};
 use crate::journal::Journal;
 use crate::keys::{KeyRing, Shredded};
 use crate::private_files;
+use crate::records::{RecordStoreError, Records};
 use crate::sqlite::{SqliteJournal, SqliteOptions};
 use crate::vectors::VectorCache;
 use crate::verify::{Scope, Verification, Verifier};
@@ -61,6 +62,11 @@ impl Home {
         self.folder.join("symbols.db")
     }
 
+    /// The file of the domains' records.
+    pub fn domains_path(&self) -> PathBuf {
+        self.folder.join("domains.db")
+    }
+
     /// The file of signed heads.
     pub fn heads_path(&self) -> &Path {
         &self.heads
@@ -88,6 +94,17 @@ impl Home {
     /// Opens the cache of vectors.
     pub fn open_vectors(&self) -> VectorCache {
         VectorCache::open(&self.folder.join("vectors.db"))
+    }
+
+    /// Opens the records of the domains.
+    pub fn open_records(&self) -> Result<Records, RecordStoreError> {
+        let path = self.domains_path();
+        let secret = self.keys.domains_secret();
+        let secret = secret.map_err(|source| RecordStoreError::File {
+            path: path.clone(),
+            source,
+        })?;
+        Records::open(&path, &secret)
     }
 
     /// Takes the history of a session. `known` is the last head that the journal has of it.

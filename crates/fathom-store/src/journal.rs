@@ -3,12 +3,15 @@
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::event::Signal;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
+use fathom_core::unit::Timestamp;
 
+use crate::approvals::{Approval, ApprovalFilter, ApprovalId, DecideOutcome, UseOutcome, Word};
 use crate::error::StoreError;
 use crate::log::RunLog;
-use crate::registry::{Claim, ClaimOutcome, Override, OverrideOutcome};
+use crate::pins::{Accepted, Pin, PinOutcome, Sighting};
+use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
 use crate::runs::{NewRun, RunInfo, RunQuery};
-use crate::signals::{KillOrder, Lifted, PostedSignal, SignalId};
+use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
 
 /// A store of records. Every method that changes something has made it durable when it returns; only
 /// [`RunLog::append`] runs ahead.
@@ -59,6 +62,9 @@ pub trait Journal: Send + Sync {
     /// The scopes that are killed now.
     fn kills(&self) -> Result<Vec<KillOrder>, StoreError>;
 
+    /// Every throw of the kill switch and what became of it, the newest last.
+    fn kill_record(&self) -> Result<Vec<KillRecord>, StoreError>;
+
     /// Claims the right to send under a key.
     fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
 
@@ -67,6 +73,33 @@ pub trait Journal: Send + Sync {
 
     /// Who holds a key, if anyone.
     fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError>;
+
+    /// Every override of a key, the oldest first; used ones stay.
+    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError>;
+
+    /// Puts a question before people. The same question twice is one; another one of the same ask takes its place.
+    fn open_approval(&self, approval: &Approval) -> Result<(), StoreError>;
+
+    /// Takes a person's word on an open approval and tells the run, in one commit. A second word is refused.
+    fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError>;
+
+    /// Uses up the yes to what an ask wants, where a person was asked.
+    fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError>;
+
+    /// Takes back what a run asks and nobody has decided.
+    fn withdraw_approvals(&self, run: RunId, at: Timestamp) -> Result<(), StoreError>;
+
+    /// Approvals, the oldest first.
+    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
+
+    /// Compares a tool with what it was when it was let in. The first of its name is let in.
+    fn pin(&self, seen: &Sighting) -> Result<PinOutcome, StoreError>;
+
+    /// Lets a changed tool in, in a person's name.
+    fn accept_pin(&self, seen: &Sighting, by: &str) -> Result<Accepted, StoreError>;
+
+    /// Every tool of a charter as it was met, the oldest first.
+    fn pins(&self, charter: &str) -> Result<Vec<Pin>, StoreError>;
 }
 
 impl dyn Journal + '_ {

@@ -79,6 +79,12 @@ impl KeyRing {
         Ok(RunKey::from_bytes(*bytes))
     }
 
+    /// The secret that seals the records of the domains; made on first use.
+    pub(crate) fn domains_secret(&self) -> Result<RunKey, StoreError> {
+        let bytes = self.load_or_create(&self.folder.join("domains.key"))?;
+        Ok(RunKey::from_bytes(*bytes))
+    }
+
     /// Makes a key of a session's history. One that is there already is used again.
     pub(crate) fn create_session_key(
         &self,
@@ -150,6 +156,13 @@ impl KeyRing {
             .map_err(|error| StoreError::io("lock", &path, error))?;
         Ok(file)
     }
+}
+
+/// A signing key from a file of the same form, wherever it lies.
+pub(crate) fn read_signing_key(path: &Path) -> Result<SigningKey, StoreError> {
+    let bytes = load(path)?
+        .ok_or_else(|| StoreError::io("read", path, io::Error::from(io::ErrorKind::NotFound)))?;
+    Ok(SigningKey::from_bytes(&bytes))
 }
 
 fn load(path: &Path) -> Result<Option<Zeroizing<[u8; KEY_BYTES]>>, StoreError> {

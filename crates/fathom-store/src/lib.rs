@@ -5,6 +5,7 @@
 //! and [`RunLog::durable`] tells when. [`Home::verify`] walks the same way back.
 
 mod answers;
+mod approvals;
 mod cache_file;
 mod entry;
 mod error;
@@ -13,6 +14,7 @@ mod journal;
 mod keys;
 mod log;
 mod memory;
+mod pins;
 mod private_files;
 mod registry;
 mod runs;
@@ -23,11 +25,16 @@ mod vectors;
 pub mod chain;
 pub mod heads;
 pub mod history;
+pub mod records;
 pub mod seal;
 pub mod symbols;
 pub mod verify;
 
 pub use answers::{ANSWER_AGE_MAX, ANSWERS_MAX, Answer, AnswerKey, AnswerPlace, Answers};
+pub use approvals::{
+    APPROVALS_LISTED_MAX, Approval, ApprovalFilter, ApprovalId, ApprovalState, ApproverKey,
+    DecideOutcome, SignedWord, Undecidable, UseOutcome, Word, YesNo,
+};
 pub use chain::{Chain, ChainCheck};
 pub use entry::{Entry, Mark};
 pub use error::{DatabaseCause, StoreError};
@@ -37,10 +44,11 @@ pub use journal::{Cursor, Journal, Records, Stored};
 pub use keys::{KeyRing, Shredded};
 pub use log::{Durability, LogSink, LogState, RunLog, Ticket};
 pub use memory::MemoryJournal;
+pub use pins::{Accepted, Pin, PinOutcome, Sighting, Standing};
 pub use registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
 pub use runs::{NewRun, RunFilter, RunInfo, RunQuery, RunState};
 pub use seal::{Blob, RunKey, Sealed, Sealer};
-pub use signals::{KillOrder, Lifted, PostedSignal, SignalId};
+pub use signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
 pub use sqlite::{SqliteJournal, SqliteOptions};
 pub use vectors::{VECTORS_MAX, VectorCache, VectorHash};
 pub use verify::{Fault, Problem, Scope, Verification};

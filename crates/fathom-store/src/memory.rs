@@ -7,14 +7,19 @@ use fathom_core::effect::IdempotencyKey;
 use fathom_core::event::Signal;
 use fathom_core::id::{Digest, EpisodeId, Epoch, RunId, Seq};
 use fathom_core::step::Position;
+use fathom_core::unit::Timestamp;
 
+use crate::approvals::{
+    Approval, ApprovalFilter, ApprovalId, ApprovalState, DecideOutcome, UseOutcome, Word,
+};
 use crate::entry::Entry;
 use crate::error::StoreError;
 use crate::journal::{Cursor, Journal, Stored};
 use crate::log::{LogSink, LogState, RunLog, Ticket};
-use crate::registry::{Claim, ClaimOutcome, Override, OverrideOutcome};
+use crate::pins::{Accepted, Pin, PinOutcome, Sighting, Standing};
+use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
 use crate::runs::{Delta, NewRun, RunFilter, RunInfo, RunQuery, RunState, id_digits};
-use crate::signals::{KillOrder, Lifted, PostedSignal, SignalId};
+use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
 
 /// Most entries that wait while the journal holds back.
 const HELD_ENTRIES_MAX: usize = 65_536;
@@ -37,11 +42,17 @@ struct State {
     blobs: HashMap<(RunId, Digest), Vec<u8>>,
     signals: BTreeMap<SignalId, (RunId, Signal)>,
     last_signal: SignalId,
-    kills: Vec<KillOrder>,
+    kills: Vec<KillRecord>,
     /// Every claim that ever held, the newest last.
     claims: HashMap<IdempotencyKey, Vec<Claim>>,
-    /// For a key, the number of claims it may have.
+    /// For a key, the number of claims it may have, and who said so.
     allowed: HashMap<IdempotencyKey, usize>,
+    overrides: Vec<Override>,
+    /// The oldest first.
+    approvals: Vec<Approval>,
+    pins: Vec<Pin>,
+    /// For a charter and a tool, what is let in.
+    let_in: HashMap<(String, String), Digest>,
     last_position: Position,
     disk: Disk,
 }
@@ -162,6 +173,10 @@ impl State {
         Ok(())
     }
 
+    fn approval(&mut self, id: &ApprovalId) -> Option<&mut Approval> {
+        self.approvals.iter_mut().find(|one| one.id == *id)
+    }
+
     fn info(&mut self, run: RunId) -> Result<&mut RunInfo, StoreError> {
         let unknown = StoreError::UnknownRun { run };
         self.runs.get_mut(&run).ok_or(unknown)
@@ -185,6 +200,7 @@ impl Journal for MemoryJournal {
             events: 0,
             episodes: 0,
             model_calls: 0,
+            started_by: Some(new.started_by.clone()),
         };
         state.runs.insert(new.run, info);
         Ok(Epoch(1))
@@ -276,23 +292,35 @@ impl Journal for MemoryJournal {
 
     fn set_kill(&self, order: &KillOrder) -> Result<(), StoreError> {
         let mut state = self.shared.lock();
-        if state.kills.iter().all(|kill| kill.scope != order.scope) {
-            state.kills.push(order.clone());
+        if !state.kills.iter().any(|kill| kill.holds(order)) {
+            state.kills.push(KillRecord {
+                thrown: order.clone(),
+                lifted: None,
+            });
         }
         Ok(())
     }
 
     fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError> {
         let mut state = self.shared.lock();
-        let before = state.kills.len();
-        state.kills.retain(|kill| kill.scope != order.scope);
-        Ok(match before - state.kills.len() {
-            0 => Lifted::WasNotThrown,
-            _ => Lifted::Now,
-        })
+        Ok(
+            match state.kills.iter_mut().find(|kill| kill.holds(order)) {
+                None => Lifted::WasNotThrown,
+                Some(kill) => {
+                    kill.lifted = Some(order.clone());
+                    Lifted::Now
+                }
+            },
+        )
     }
 
     fn kills(&self) -> Result<Vec<KillOrder>, StoreError> {
+        let state = self.shared.lock();
+        let held = state.kills.iter().filter(|kill| kill.lifted.is_none());
+        Ok(held.map(|kill| kill.thrown.clone()).collect())
+    }
+
+    fn kill_record(&self) -> Result<Vec<KillRecord>, StoreError> {
         Ok(self.shared.lock().kills.clone())
     }
 
@@ -323,12 +351,120 @@ impl Journal for MemoryJournal {
         if held == 0 {
             return Ok(OverrideOutcome::NothingHeld);
         }
-        state.allowed.insert(order.key.clone(), held + 1);
+        // Said twice before it is used, it is still one.
+        if state.allowed.insert(order.key.clone(), held + 1) != Some(held + 1) {
+            state.overrides.push(order.clone());
+        }
         Ok(OverrideOutcome::Recorded)
     }
 
     fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
         let state = self.shared.lock();
         Ok(state.claims.get(key).and_then(|held| held.last()).cloned())
+    }
+
+    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError> {
+        let state = self.shared.lock();
+        let of_key = state.overrides.iter().filter(|order| order.key == *key);
+        Ok(of_key.cloned().collect())
+    }
+
+    fn open_approval(&self, new: &Approval) -> Result<(), StoreError> {
+        let mut state = self.shared.lock();
+        let same_ask = |other: &&mut Approval| other.owner == new.owner && other.id != new.id;
+        for other in state.approvals.iter_mut().filter(same_ask) {
+            other.withdraw(new.opened_at);
+        }
+        match state.approval(&new.id) {
+            None => state.approvals.push(new.clone()),
+            Some(found) => match found.state {
+                ApprovalState::Open | ApprovalState::Withdrawn { .. } => *found = new.clone(),
+                ApprovalState::Granted { .. }
+                | ApprovalState::Denied { .. }
+                | ApprovalState::Used { .. }
+                | ApprovalState::Expired => {}
+            },
+        }
+        Ok(())
+    }
+
+    fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError> {
+        let decided = match self.shared.lock().approval(id) {
+            None => return Ok(DecideOutcome::Unknown),
+            Some(approval) => approval
+                .decide(word)
+                .map(|()| approval.clone())
+                .map_err(|why| DecideOutcome::Refused(approval.clone(), why)),
+        };
+        match decided {
+            Ok(approval) => {
+                self.post_signal(approval.owner.run, &approval.signal(word))?;
+                Ok(DecideOutcome::Decided(approval))
+            }
+            Err(refused) => Ok(refused),
+        }
+    }
+
+    fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError> {
+        let mut state = self.shared.lock();
+        let newest = state.approvals.iter_mut().rev();
+        let newest = newest.into_iter().find(|approval| approval.owner == *owner);
+        Ok(newest.map_or(UseOutcome::NotAsked, |approval| approval.consume(at)))
+    }
+
+    fn withdraw_approvals(&self, run: RunId, at: Timestamp) -> Result<(), StoreError> {
+        let mut state = self.shared.lock();
+        for approval in state.approvals.iter_mut().filter(|one| one.is_of(run)) {
+            approval.withdraw(at);
+        }
+        Ok(())
+    }
+
+    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+        let state = self.shared.lock();
+        let wanted = |one: &&Approval| filter == ApprovalFilter::All || one.is_open();
+        Ok(state.approvals.iter().filter(wanted).cloned().collect())
+    }
+
+    fn pin(&self, seen: &Sighting) -> Result<PinOutcome, StoreError> {
+        let mut state = self.shared.lock();
+        let name = (seen.charter.clone(), seen.tool.clone());
+        let pinned = *state.let_in.entry(name).or_insert(seen.digest);
+        let is_known = state.pins.iter().any(|pin| pin.is_of(seen));
+        if !is_known {
+            state.pins.push(Pin {
+                seen: seen.clone(),
+                standing: if pinned == seen.digest {
+                    Standing::First
+                } else {
+                    Standing::Quarantined
+                },
+            });
+        }
+        Ok(if pinned == seen.digest {
+            PinOutcome::Pinned
+        } else {
+            PinOutcome::Quarantined { pinned }
+        })
+    }
+
+    fn accept_pin(&self, seen: &Sighting, by: &str) -> Result<Accepted, StoreError> {
+        let mut state = self.shared.lock();
+        let Some(pin) = state.pins.iter_mut().find(|pin| pin.is_of(seen)) else {
+            return Ok(Accepted::NeverMet);
+        };
+        pin.standing = Standing::Accepted {
+            by: by.to_owned(),
+            at: seen.at,
+        };
+        let name = (seen.charter.clone(), seen.tool.clone());
+        state.let_in.insert(name, seen.digest);
+        Ok(Accepted::Now)
+    }
+
+    fn pins(&self, charter: &str) -> Result<Vec<Pin>, StoreError> {
+        let state = self.shared.lock();
+        let own = state.pins.iter().filter(|pin| pin.seen.charter == charter);
+        Ok(own.cloned().collect())
     }
 }

@@ -3,9 +3,10 @@
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
 use fathom_core::unit::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// The ask that wants to send, or did.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClaimOwner {
     /// Its run.
     pub run: RunId,
@@ -53,6 +54,8 @@ pub struct Override {
     pub by: String,
     /// When.
     pub at: Timestamp,
+    /// Why.
+    pub why: String,
 }
 
 /// What an override did.

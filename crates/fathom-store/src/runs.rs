@@ -19,6 +19,8 @@ pub struct NewRun {
     pub model: String,
     /// When it was asked for.
     pub created_at: Timestamp,
+    /// The person who asked for it, as `os:alice`.
+    pub started_by: String,
 }
 
 /// How a run stands, as its root's last record says.
@@ -63,6 +65,8 @@ pub struct RunInfo {
     pub episodes: u64,
     /// Model calls that were asked for.
     pub model_calls: u64,
+    /// The person who asked for it; not known of runs that are older than this note.
+    pub started_by: Option<String>,
 }
 
 /// Which runs to list, newest first.

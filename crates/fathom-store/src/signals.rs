@@ -29,6 +29,24 @@ pub struct KillOrder {
     pub by: String,
     /// When.
     pub at: Timestamp,
+    /// Why; empty when nothing was said.
+    pub why: String,
+}
+
+/// A kill switch that was thrown, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KillRecord {
+    /// The word that threw it.
+    pub thrown: KillOrder,
+    /// The word that lifted it; none while it holds.
+    pub lifted: Option<KillOrder>,
+}
+
+impl KillRecord {
+    /// Whether it holds the scope of `order`.
+    pub(crate) fn holds(&self, order: &KillOrder) -> bool {
+        self.lifted.is_none() && self.thrown.scope == order.scope
+    }
 }
 
 /// What lifting a kill switch did.

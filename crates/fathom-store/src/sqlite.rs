@@ -1,6 +1,7 @@
 //! The journal in a `SQLite` file: one writer thread with group commit, any number of readers.
 
 mod columns;
+mod people;
 mod queue;
 mod reading;
 mod schema;
@@ -14,19 +15,22 @@ use std::thread::{self, JoinHandle};
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::event::Signal;
 use fathom_core::id::{Digest, Epoch, RunId};
+use fathom_core::unit::Timestamp;
 use rusqlite::{Connection, OpenFlags};
 
 use self::queue::Queue;
 use self::reading::Readers;
 use self::writer::Writer;
+use crate::approvals::{Approval, ApprovalFilter, ApprovalId, DecideOutcome, UseOutcome, Word};
 use crate::error::StoreError;
 use crate::heads::HeadsWriter;
 use crate::journal::{Cursor, Journal, Stored};
 use crate::log::RunLog;
+use crate::pins::{Accepted, Pin, PinOutcome, Sighting};
 use crate::private_files;
-use crate::registry::{Claim, ClaimOutcome, Override, OverrideOutcome};
+use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
 use crate::runs::{NewRun, RunInfo, RunQuery};
-use crate::signals::{KillOrder, Lifted, PostedSignal, SignalId};
+use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
 
 /// How a journal is opened.
 #[derive(Debug, Default)]
@@ -163,16 +167,20 @@ impl Journal for SqliteJournal {
 
     fn set_kill(&self, order: &KillOrder) -> Result<(), StoreError> {
         let order = order.clone();
-        self.queue.call(move |tx| tables::set_kill(tx, &order))
+        self.queue.call(move |tx| people::set_kill(tx, &order))
     }
 
     fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError> {
         let order = order.clone();
-        self.queue.call(move |tx| tables::lift_kill(tx, &order))
+        self.queue.call(move |tx| people::lift_kill(tx, &order))
     }
 
     fn kills(&self) -> Result<Vec<KillOrder>, StoreError> {
-        self.readers.read(reading::kills)
+        self.readers.read(people::kills)
+    }
+
+    fn kill_record(&self) -> Result<Vec<KillRecord>, StoreError> {
+        self.readers.read(people::kill_record)
     }
 
     fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
@@ -188,5 +196,51 @@ impl Journal for SqliteJournal {
 
     fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
         self.readers.read(|db| reading::claim_of(db, key))
+    }
+
+    fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError> {
+        self.readers.read(|db| people::overrides_of(db, key))
+    }
+
+    fn open_approval(&self, approval: &Approval) -> Result<(), StoreError> {
+        let approval = approval.clone();
+        self.queue
+            .call(move |tx| people::open_approval(tx, &approval))
+    }
+
+    fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError> {
+        let (id, word) = (id.clone(), word.clone());
+        self.queue
+            .call(move |tx| people::decide_approval(tx, &id, &word))
+    }
+
+    fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError> {
+        let owner = owner.clone();
+        self.queue
+            .call(move |tx| people::use_approval(tx, &owner, at))
+    }
+
+    fn withdraw_approvals(&self, run: RunId, at: Timestamp) -> Result<(), StoreError> {
+        self.queue
+            .call(move |tx| people::withdraw_approvals(tx, run, at))
+    }
+
+    fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+        self.readers.read(|db| people::approvals(db, filter))
+    }
+
+    fn pin(&self, seen: &Sighting) -> Result<PinOutcome, StoreError> {
+        let seen = seen.clone();
+        self.queue.call(move |tx| people::pin(tx, &seen))
+    }
+
+    fn accept_pin(&self, seen: &Sighting, by: &str) -> Result<Accepted, StoreError> {
+        let (seen, by) = (seen.clone(), by.to_owned());
+        self.queue
+            .call(move |tx| people::accept_pin(tx, &seen, &by))
+    }
+
+    fn pins(&self, charter: &str) -> Result<Vec<Pin>, StoreError> {
+        self.readers.read(|db| people::pins(db, charter))
     }
 }

@@ -4,6 +4,8 @@ pub mod clock;
 pub mod council;
 pub mod drill;
 pub mod hub;
+pub mod permit;
+pub mod platform;
 pub mod records;
 pub mod server;
 pub mod sim;

@@ -5,7 +5,7 @@
 mod behaviour;
 mod connection;
 mod flight;
-mod http;
+pub(crate) mod http;
 mod sample;
 mod script;
 mod wire;

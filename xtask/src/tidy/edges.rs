@@ -35,7 +35,7 @@ fn layer(name: &str) -> Option<Layer> {
     Some(match name {
         "fathom-core" => Layer::Core,
         "fathom-store" | "fathom-models" | "fathom-local" | "fathom-material"
-        | "fathom-sandbox" | "fathom-gateway" | "fathom-output" => Layer::Adapter,
+        | "fathom-sandbox" | "fathom-gateway" | "fathom-tools" | "fathom-output" => Layer::Adapter,
         "fathom-host" => Layer::Host,
         "fathom-server" => Layer::Server,
         "fathom-cli" => Layer::Cli,

@@ -19,6 +19,7 @@ os.environ["DENO_DIR"] = os.path.join(sys.prefix, "deno")
 import dspy  # noqa: E402
 from dspy.primitives import python_interpreter  # noqa: E402
 
+TITLE = "dspy.RLM"
 CAPS = {}
 # Its interpreter takes one function from elsewhere, which not every network lets through.
 RUNNER = pathlib.Path(python_interpreter.__file__).with_name("runner.js")

@@ -2,6 +2,7 @@
 
 from rlm import RLM
 
+TITLE = "rlms"
 # The caps it takes, by the names of the rows.
 CAPS = {"tokens": "max_tokens", "money": "max_budget", "time": "max_timeout"}
 

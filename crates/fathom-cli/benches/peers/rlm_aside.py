@@ -13,7 +13,7 @@ import threading
 import time
 
 # What the scripted model says that a call took; the same as in `benches/rlm.rs`, with a price.
-USAGE = {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30, "cost": 0.0001}
+USAGE = {"prompt_tokens": 20, "completion_tokens": 10, "total_tokens": 30, "cost": 0.000006}
 # How often a process is looked at, in seconds.
 LOOK_EACH = 0.1
 

@@ -7,8 +7,10 @@ counts, fails and names prices.
 
 import argparse
 import importlib
+import importlib.metadata
 import json
 import os
+import pathlib
 import signal
 import statistics
 import sys
@@ -26,8 +28,14 @@ LARGE_WATCHED = 120
 START_WATCHED = 120
 
 
-def row(peer, what, seen):
-    print(f"{f'{peer}: {what}':<52} {seen:>26}", flush=True)
+# The same tries as on ours.
+REACH = pathlib.Path(__file__).with_name("reach.py").read_text()
+FAILS = pathlib.Path(__file__).with_name("fails.py").read_text()
+
+
+def lines_of(code):
+    """Without what is said about it."""
+    return "\n".join(line for line in code.splitlines() if not line.startswith("#"))
 
 
 class Peer:
@@ -36,9 +44,10 @@ class Peer:
     def __init__(self, name):
         self.name = name
         self.module = importlib.import_module(f"peer_{name}")
+        self.title = f"{self.module.TITLE} {importlib.metadata.version(name)}"
 
     def row(self, what, seen):
-        row(self.name, what, seen)
+        print(json.dumps({"peer": self.title, "what": what, "seen": seen}), flush=True)
 
     def code(self, lines, answer):
         """A cell that does this and ends the run with that."""
@@ -90,7 +99,7 @@ def size(peer, given):
     right = ran.answer == str(os.path.getsize(given.large))
     took = f"{ran.seconds:.3f} s" if right else ran.said()
     peer.row("100 MB run, one cell", took)
-    peer.row("  PSS at most of all its processes with it", f"{ran.pss_mb:.0f} MB")
+    peer.row("  PSS of all its processes with it", f"{ran.pss_mb:.0f} MB")
 
 
 def children(peer, given):
@@ -99,22 +108,25 @@ def children(peer, given):
         ran = peer.aside(model, None, CHILDREN_WATCHED, children=100)
         begun = model.roots - 1
     if ran.answer is None:
-        seen = f"{begun} begun, {ran.said()}"
+        seen = f"{begun} of 100 begun, {ran.said()}"
     else:
-        seen = f"{ran.answer} right, {100 - int(ran.answer)} failed, {ran.seconds:.1f} s"
-    peer.row("100 parallel child RLMs", seen)
+        seen = f"{ran.answer} of 100 right, {ran.seconds:.1f} s"
+    peer.row("parallel child RLMs", seen)
 
 
 def caps(peer, given):
     del given
-    for cap, most, what in [("tokens", 1000, "token cap of 1000"), ("money", 0.001, "money cap of $0.001")]:
+    for cap, most, count, what in [
+        ("tokens", 1000, 100, "token cap of 1000, 100 batched"),
+        ("money", 0.001, 1000, "money cap of $0.001, 1000 batched"),
+    ]:
         if cap not in peer.module.CAPS:
-            peer.row(f"{what}, 100 batched", "none")
+            peer.row(what, "none")
             continue
         with Model() as model:
-            ran = peer.aside(model, peer.code(batch(100), "len(replies)"), CAP_WATCHED, caps={cap: most})
-            spent = f"{model.tokens} spent" if cap == "tokens" else f"${model.dollars:.4f} spent"
-        peer.row(f"{what}, 100 batched", f"{spent}, {ran.said()}")
+            ran = peer.aside(model, peer.code(batch(count), "len(replies)"), CAP_WATCHED, caps={cap: most})
+            spent = f"{model.tokens} spent" if cap == "tokens" else f"${model.dollars:.6f} spent"
+        peer.row(what, f"{spent}, {ran.said()}")
     what = "time cap of 5 s, 1000 at 50 ms one after the other"
     if "time" not in peer.module.CAPS:
         peer.row(what, "none")
@@ -127,32 +139,11 @@ def caps(peer, given):
     peer.row("`while True: pass` in a cell", ran.said())
 
 
-# Python first, then what a cell in Pyodide could have of the JavaScript around it.
-REACH = """
-def passwd():
-    try: return open('/etc/passwd').read()
-    except Exception: return __import__('js').Deno.readTextFileSync('/etc/passwd')
-def connect():
-    try: __import__('socket').create_connection(('127.0.0.1', PORT), 5)
-    except Exception: __import__('pyodide.ffi').ffi.run_sync(__import__('js').fetch('http://127.0.0.1:PORT/'))
-def environment():
-    try: return __import__('os').environ['OPENAI_API_KEY']
-    except Exception: return __import__('js').Deno.env.get('OPENAI_API_KEY')
-def memory():
-    held = [list(o.values()) for o in __import__('gc').get_objects() if isinstance(o, dict)]
-    return [v for vs in held for v in vs if isinstance(v, str) and v[:9] == 'sk-' + 'bench-' and len(v) == LENGTH]
-def tried(attempt):
-    try: return str(attempt())
-    except Exception as error: return type(error).__name__
-got = [tried(attempt) for attempt in [passwd, connect, environment, memory]]
-"""
-
-
 def reach(peer, given):
     """What a cell gets at that is none of its business."""
     del given
     with Model() as model, Listener() as listener:
-        lines = REACH.strip().replace("PORT", str(listener.port)).replace("LENGTH", str(len(KEY)))
+        lines = lines_of(REACH).replace("PORT", str(listener.port)).replace("LENGTH", str(len(KEY)))
         ran = peer.aside(model, peer.code(lines, "__import__('json').dumps(got)"), CAP_WATCHED, key=KEY)
         called = listener.called()
     passwd, _, environment, memory = json.loads(ran.answer) if ran.answer else [ran.said()] * 4
@@ -166,19 +157,11 @@ def reach(peer, given):
         peer.row(what, ("yes" if reached else "no") if ran.answer else ran.said())
 
 
-FAILS = """
-def tried(ask):
-    try: return 'text: ' + ask()
-    except Exception as error: return 'exception: ' + type(error).__name__
-got = [tried(lambda: llm_query('a')), tried(lambda: llm_query_batched(['a'])[0])]
-"""
-
-
 def failures(peer, given):
     """What the code in a cell gets when the model's server is out of order."""
     del given
     with Model(fails=True) as model:
-        ran = peer.aside(model, peer.code(FAILS.strip(), "__import__('json').dumps(got)"), CAP_WATCHED)
+        ran = peer.aside(model, peer.code(lines_of(FAILS), "__import__('json').dumps(got)"), CAP_WATCHED)
     one, batched = json.loads(ran.answer) if ran.answer else [ran.said()] * 2
     peer.row("a failed sub-call", one[:50])
     peer.row("  the same in a batch", batched[:50])
@@ -194,7 +177,7 @@ def crash(peer, given):
     with Model() as model:
         peer.aside(model, code, CAP_WATCHED)
         again = before & set(model.prompts)
-    peer.row("kill -9 in a batch, then run again", f"{len(again)} of {len(before)} calls repeated")
+    peer.row("kill -9 in a batch, then on from there", f"starts over, {len(again)} of {len(before)} calls repeated")
 
 
 def main():

@@ -1,7 +1,9 @@
 //! `fathom ask`: one question, one answer, by the program that the charter's router names.
 
-use fathom_core::programs::council;
+use std::collections::BTreeMap;
+
 use fathom_core::programs::direct::{Params, Review};
+use fathom_core::programs::{council, tools};
 use fathom_core::text::Text;
 use fathom_host::NewRun;
 
@@ -34,10 +36,22 @@ pub(crate) async fn ask(asked: Ask, settings: Settings) -> Result<Exit, CliError
     let app = App::open(settings)?;
     warnings.extend(charter.warnings.iter().map(ToString::to_string));
     warnings.extend(embedded::settle(&app.runtime, &mut models)?);
+    let base = app.settings.contract();
+    let (program, contract) = if charter.router.ask == tools::NAME {
+        let values = BTreeMap::new();
+        let (mut tools, contract) = app
+            .runtime
+            .tool_params(&charter, &question, base, &values)
+            .await?;
+        tools.system = params.system;
+        (tools.spec(), contract)
+    } else {
+        (params.spec(), base)
+    };
     let new = NewRun {
         goal: Text::new(question),
-        program: params.spec(),
-        contract: app.settings.contract(),
+        program,
+        contract,
         budget: app.settings.budget,
         models,
         frame: charter.frame(),

@@ -4,7 +4,9 @@ use fathom_core::outcome::Status;
 use fathom_core::step::Wait;
 use fathom_host::RunEnd;
 
+use super::people;
 use crate::app::App;
+use crate::approval_view::ApprovalJson;
 use crate::council;
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -35,11 +37,16 @@ pub(super) fn conclude_as(
     match app.settings.form {
         Form::Json => {
             if let Some(result) = result_json::of(followed.run, &followed.story, warnings) {
-                let result = result.with(keys);
+                let asked = people::asked_by(app, &followed)?;
+                let asked = asked.into_iter().map(ApprovalJson::from).collect();
+                let result = result.with(keys).asking(asked);
                 output::print_json(&result)?;
             }
         }
-        Form::Human => print_answer(app, &followed)?,
+        Form::Human => {
+            print_answer(app, &followed)?;
+            people::say_asked(app, &followed)?;
+        }
     }
     Ok(exit)
 }

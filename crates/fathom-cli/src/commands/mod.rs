@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod agency;
 mod ask;
 mod cancel;
 mod charter;
@@ -7,9 +8,11 @@ pub(crate) mod council;
 mod doctor;
 mod ended;
 mod fork;
+mod kill;
 mod launch;
 mod learn;
 mod models;
+mod people;
 pub(crate) mod phases;
 mod pull;
 mod repl;
@@ -38,6 +41,7 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Council(asked) => council::council(asked, settings).await,
         Command::Rlm(asked) => rlm::rlm(asked, settings).await,
         Command::Repl(asked) => repl::repl(asked, settings).await,
+        Command::Agency(asked) => agency::agency(asked, settings).await,
         Command::Phases(asked) => phases::phases(asked, settings).await,
         Command::Symbols(command) => symbols::carry_out(command, settings),
         Command::Kits { id } => symbols::kits(id.as_deref(), settings),
@@ -48,6 +52,7 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Replay(run) => replay::replay(&App::open(settings)?, &run.run),
         Command::Fork { run, at } => fork::fork(&App::open(settings)?, &run.run, &at).await,
         Command::Resume { run } => resume::resume(&App::open(settings)?, run.as_deref()).await,
+        Command::People(command) => people::carry_out(command, &App::open(settings)?).await,
         Command::Cancel(run) => cancel::cancel(&App::open(settings)?, &run.run).await,
         Command::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
         Command::Stats { days, svg } => stats::stats(&App::open(settings)?, days, svg.as_deref()),

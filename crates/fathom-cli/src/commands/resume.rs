@@ -4,7 +4,9 @@ use fathom_host::RunHandle;
 use serde::Serialize;
 
 use super::ended::{conclude, settle};
+use super::people;
 use crate::app::App;
+use crate::approval_view::ApprovalJson;
 use crate::beside::Beside;
 use crate::error::{CliError, ErrorJson};
 use crate::exit::Exit;
@@ -41,7 +43,7 @@ pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<Exit, CliErr
         (Form::Human, Some(followed)) => conclude(app, followed, Vec::new()),
         (Form::Json, Some(followed)) => {
             let (followed, exit) = settle(followed)?;
-            let result = result_json::of(followed.run, &followed.story, Vec::new());
+            let result = told(app, &followed)?;
             let results = result.map(|result| OneJson::Result(Box::new(result)));
             output::print_json(&ResumedJson {
                 results: results.into_iter().collect(),
@@ -49,6 +51,14 @@ pub(crate) async fn resume(app: &App, name: Option<&str>) -> Result<Exit, CliErr
             Ok(exit)
         }
     }
+}
+
+/// How a run came back, as a program reads it.
+pub(super) fn told(app: &App, followed: &Followed) -> Result<Option<ResultJson>, CliError> {
+    let asked = people::asked_by(app, followed)?;
+    let asked = asked.into_iter().map(ApprovalJson::from).collect();
+    let result = result_json::of(followed.run, &followed.story, Vec::new());
+    Ok(result.map(|result| result.asking(asked)))
 }
 
 async fn resume_all(app: &App) -> Result<Exit, CliError> {
@@ -84,7 +94,10 @@ fn report(app: &App, followed: Vec<Followed>, failures: Vec<CliError>) -> Result
         match one {
             Ok((followed, exit)) => {
                 worst = worst.max(exit);
-                let result = result_json::of(followed.run, &followed.story, Vec::new());
+                if app.settings.form == Form::Human {
+                    people::say_asked(app, &followed)?;
+                }
+                let result = told(app, &followed)?;
                 results.extend(result.map(|result| OneJson::Result(Box::new(result))));
             }
             Err(error) => {

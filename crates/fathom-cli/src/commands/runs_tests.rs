@@ -21,6 +21,7 @@ fn x01_the_table_leaves_out_columns_where_there_is_no_room() {
             events: 3,
             episodes: 1,
             model_calls: 2,
+            started_by: None,
         },
         short: run[..13].to_owned(),
         status: status.into(),

@@ -10,6 +10,7 @@ use crate::app::App;
 use crate::budget;
 use crate::chronicle;
 use crate::council::{self, Detail};
+use crate::deeds_view::{self, EffectJson};
 use crate::episode_json::{self, EpisodeJson, Ownership, RecordJson, run_status};
 use crate::error::CliError;
 use crate::exit::Exit;
@@ -32,6 +33,8 @@ struct ShowJson {
     /// The last record that was looked at, when it is not the last there is.
     at: Option<String>,
     result: Option<ResultJson>,
+    /// What was done outside, or wanted to be.
+    effects: Vec<EffectJson>,
     episode: Option<EpisodeJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<Vec<RecordJson>>,
@@ -118,6 +121,7 @@ fn json(looked: Looked, at: Option<&Place>, is_verbose: bool) -> ShowJson {
         result: has_result
             .then(|| result_json::of(run, &story, Vec::new()))
             .flatten(),
+        effects: deeds_view::json(&story),
         episode: episode_json::tree(&story, &EpisodeId::root()),
         records: is_verbose.then(|| {
             let records = records.iter();
@@ -147,6 +151,7 @@ fn lines(app: &App, looked: &Looked, width: usize, is_verbose: bool) -> Vec<Line
     lines.push(tallies(looked).clipped(width));
     lines.extend(shortenings(looked, width));
     lines.extend(refusals(story, width));
+    lines.extend(deeds_view::lines(story, width));
     if looked.is_shredded {
         lines.push(Line::new());
         lines.push(Line::from(

@@ -54,14 +54,14 @@ fn x08_every_problem_is_printed_with_its_line() {
     let expected = "\
 warning[F0623]: no charter has such a file; it is left out
   --> notes.txt
-hint: a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md, prompts/*.md, and for phases phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json
+hint: a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md, prompts/*.md, and for phases phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json, and to act tools.toml, gateway.toml, entities.json and policies/*.cedar
 
 error[F0606]: there is no key `modle`
   --> charter.toml:4:1
   |
 4 | modle = 1
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases
+hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases, agency
 
 error[F0610]: `max_depth` is 9, the hard cap is 4
   --> charter.toml:6:13

@@ -6,7 +6,9 @@
     reason = "a test that cannot set up its world fails, and says where"
 )]
 
+mod agency;
 mod asking;
+mod attacks;
 mod charters;
 mod council;
 mod council_figures;
@@ -15,6 +17,7 @@ mod looking_back;
 mod mistakes;
 mod outages;
 mod packets;
+mod people;
 mod phases;
 mod rlm;
 mod session;

@@ -118,9 +118,9 @@ fn x08_models_that_cannot_be() {
 #[test]
 fn x08_a_charter_that_is_not_there() {
     asking()
-        .ask(&["q", "--charter", "agency"])
+        .ask(&["q", "--charter", "atelier"])
         .fails(2, "F0601")
-        .says("`agency`");
+        .says("`atelier`");
 }
 
 #[test]

@@ -244,6 +244,40 @@ fn r03_monty_runs_cells_and_reads_no_file() {
     assert_eq!(wrong.exit, Some(2), "{}", wrong.stderr);
 }
 
+/// The model is told of ready-made cells only where they are.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r03_recipes_are_promised_only_where_they_are() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("hosts.log");
+    std::fs::write(&file, log()).expect("a file");
+    let context = file.to_str().expect("a path");
+    for (interpreter, promised) in [("cpython", true), ("monty", false)] {
+        let server = ModelServer::replying("```repl\nSUBMIT('web-3')\n```").await;
+        let server = server.expect("a free port");
+        let arguments = [
+            "rlm",
+            "Which host?",
+            "--context",
+            context,
+            "--repl",
+            "--recipes",
+            "offered",
+            "--interpreter",
+            interpreter,
+        ];
+        let child = fathom(&dir.path().join("home"), &server, &arguments);
+        let output = child.wait_with_output().await.expect("it ends");
+        let result: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(result["answer"], "web-3", "{interpreter}: {result:#}");
+        let prompt = server.log()[0].seen.prompt.clone();
+        assert_eq!(
+            prompt.contains("recipes."),
+            promised,
+            "{interpreter}: {prompt}"
+        );
+    }
+}
+
 /// Killed in the middle of two hundred leaf calls: none whose reply was durable is asked for again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r07_kill_nine_in_a_batch_repeats_no_durable_reply() {

@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 
 use fathom_host::{Options, Runtime};
+use fathom_testkit::drill::DrillPrograms;
 use fathom_testkit::server::ModelServer;
 use serde_json::Value;
 
@@ -39,7 +41,11 @@ impl Drop for Session {
         if std::thread::panicking() || !home.exists() {
             return;
         }
-        let Ok(host) = Runtime::open(Options::new(home, |_| None)) else {
+        let options = Options {
+            programs: Arc::new(DrillPrograms),
+            ..Options::new(home, |_| None)
+        };
+        let Ok(host) = Runtime::open(options) else {
             return;
         };
         for info in host.runs(1_000).unwrap_or_default() {

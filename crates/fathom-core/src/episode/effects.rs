@@ -3,8 +3,10 @@
 use super::{Episode, Phase};
 use crate::amounts::Amounts;
 use crate::command::{Awaited, Command};
-use crate::effect::{EffectOutcome, EffectRequest, EffectState, EffectStep, PolicyDecision};
-use crate::id::AskId;
+use crate::effect::{
+    DENIED, EffectClass, EffectOutcome, EffectRequest, EffectState, EffectStep, PolicyDecision,
+};
+use crate::id::{AskId, Digest};
 use crate::ledger::Accounts;
 use crate::outcome::{HandoffTicket, NextAction};
 use crate::pending::Pending;
@@ -12,6 +14,14 @@ use crate::program::Input;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 use crate::unit::Timestamp;
+
+/// What a person said about an effect.
+pub(super) struct PersonsWord<'a> {
+    pub(super) allow: bool,
+    pub(super) by: &'a str,
+    /// What it was said about.
+    pub(super) binding: &'a Digest,
+}
 
 impl<L: Accounts> Episode<L> {
     pub(super) fn on_decided(
@@ -31,8 +41,9 @@ impl<L: Accounts> Episode<L> {
             PolicyDecision::Deny { rule } => {
                 self.deny_effect(id, rule, at, out);
             }
-            PolicyDecision::NeedsApproval { .. } => {
+            PolicyDecision::NeedsApproval { terms, .. } => {
                 if self.governor.step_effect(id, EffectStep::Defer).is_some() {
+                    self.governor.defer(id, terms);
                     out.push(Command::Await {
                         awaited: Awaited::Approval { ask: id },
                     });
@@ -42,24 +53,40 @@ impl<L: Accounts> Episode<L> {
     }
 
     /// A person's word on an effect that waits for one. On any other it changes nothing: a person cannot send
-    /// what the gateway has not seen.
+    /// what the gateway has not seen, and a word about something else is none.
     pub(super) fn on_person_decided(
         &mut self,
         id: AskId,
-        allow: bool,
-        by: &str,
+        word: &PersonsWord<'_>,
         at: Timestamp,
         out: &mut Vec<Command>,
     ) {
-        if !matches!(self.phase, Phase::Running)
-            || self.effect_state(id) != Some(EffectState::AwaitingApproval)
-        {
+        // What comes too late is denied after this, for everyone alike.
+        let is_asked = match self.governor.pending.get(&id) {
+            Some(Pending::Effect {
+                state: EffectState::AwaitingApproval,
+                terms: Some(terms),
+                ..
+            }) => terms.binding == *word.binding && at < terms.expires,
+            _ => false,
+        };
+        if !matches!(self.phase, Phase::Running) || !is_asked {
             return;
         }
-        if allow {
+        if word.allow {
             self.allow_effect(id, out);
         } else {
-            self.deny_effect(id, &format!("{by} said no"), at, out);
+            self.deny_effect(id, &format!("{} said no", word.by), at, out);
+        }
+    }
+
+    /// What nobody said yes to in time is denied.
+    pub(super) fn expire_approvals(&mut self, at: Timestamp, out: &mut Vec<Command>) {
+        if self.released || self.governor.expiry.is_none_or(|expiry| at < expiry) {
+            return;
+        }
+        for id in self.governor.take_expired(at) {
+            self.deny_effect(id, "nobody said yes in time", at, out);
         }
     }
 
@@ -80,7 +107,9 @@ impl<L: Accounts> Episode<L> {
             && self.governor.step_effect(id, EffectStep::Attempt).is_some()
         {
             let governor = &mut self.governor;
-            governor.unverified = Some(governor.id.child(governor.children));
+            if request.class == EffectClass::Effect {
+                governor.unverified = Some(governor.id.child(governor.children));
+            }
             out.push(Command::Attempt {
                 ask: id,
                 effect: request,
@@ -94,7 +123,7 @@ impl<L: Accounts> Episode<L> {
         }
         self.governor.withdraw(id);
         let outcome = EffectOutcome::Failed {
-            detail: Text::new(format!("denied: {rule}")),
+            detail: Text::new(format!("{DENIED}{rule}")),
         };
         let outcome = &outcome;
         self.tell(Input::Effect { ask: id, outcome }, at, out);
@@ -134,7 +163,8 @@ impl<L: Accounts> Episode<L> {
         if self.governor.step_effect(id, step).is_none() {
             return;
         }
-        if step == EffectStep::Lose && !was_checked {
+        self.governor.saw_tool(&request.tool);
+        if step == EffectStep::Lose && !was_checked && request.class == EffectClass::Effect {
             self.reconcile(id, request, out);
             return;
         }
@@ -144,7 +174,7 @@ impl<L: Accounts> Episode<L> {
             ..Amounts::ZERO
         };
         self.governor.ledger.settle(id, spent);
-        if let EffectOutcome::Unknown { detail } = outcome {
+        if let (EffectOutcome::Unknown { detail }, EffectClass::Effect) = (outcome, request.class) {
             // Not even the platform could say: from here on it is a person's.
             self.governor
                 .escalated

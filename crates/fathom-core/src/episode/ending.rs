@@ -141,6 +141,7 @@ impl<L: Accounts> Episode<L> {
             decisions: verdict.decisions,
             verification_needed: verdict.verification_needed || self.governor.unverified.is_some(),
             next_actions,
+            sources: self.governor.sources.iter().cloned().collect(),
             budget: self.budget(),
             depth_reached: self.depth_reached,
             position: self.position,

@@ -6,6 +6,8 @@ mod ending;
 mod resuming;
 mod unbuildable;
 
+use effects::PersonsWord;
+
 use std::collections::BTreeSet;
 
 use crate::amounts::Amounts;
@@ -96,6 +98,7 @@ impl<L: Accounts> Episode<L> {
             self.refusals = 0;
         }
         self.fold(event, &mut out);
+        self.expire_approvals(event.at, &mut out);
         if matches!(self.phase, Phase::Running) && self.governor.is_out_of_time() {
             let dimension = crate::amounts::Dimension::Time;
             self.stop(StopReason::BudgetExhausted { dimension }, &mut out);
@@ -155,22 +158,13 @@ impl<L: Accounts> Episode<L> {
         match &event.kind {
             // An episode begins once, in `begin`; a second start changes nothing.
             EventKind::Started(_) => {}
-            EventKind::Overrun { .. } => {
-                self.governor
-                    .reported(|report| matches!(report, Command::ReportOverrun { .. }));
-            }
-            EventKind::Forfeited { .. } => {
-                self.governor
-                    .reported(|report| matches!(report, Command::ReportForfeit { .. }));
-            }
+            EventKind::Overrun { .. }
+            | EventKind::Forfeited { .. }
+            | EventKind::TokenBudgetOverrun { .. } => self.on_reported(&event.kind),
             EventKind::Resumed => self.resume(at, out),
             EventKind::Released { .. } => {
                 self.governor.clock.pause(true);
                 self.released = true;
-            }
-            EventKind::TokenBudgetOverrun { .. } => {
-                self.governor
-                    .reported(|report| matches!(report, Command::ReportShortening { .. }));
             }
             EventKind::Measured {
                 ask,
@@ -216,27 +210,23 @@ impl<L: Accounts> Episode<L> {
                 }
             }
             EventKind::DomainAnswered { ask, answer } => {
-                if let Some(Pending::Host(Command::Domain { .. })) = self.governor.pending.get(ask)
+                if let Some(Pending::Host(Command::Domain { request, .. })) =
+                    self.governor.pending.get(ask)
                 {
+                    let request = request.clone();
+                    self.governor.saw_domain(&request, answer);
                     self.on_host(*ask, answer, at, out);
                 }
             }
-            EventKind::CellFinished { ask, end } => {
-                if let Some(Pending::Host(Command::RunCell { .. })) = self.governor.pending.get(ask)
-                {
-                    self.governor.pending.remove(ask);
-                    self.tell(Input::CellEnded { ask: *ask, end }, at, out);
-                }
+            EventKind::CellFinished { .. } | EventKind::CellYielded { .. } => {
+                self.on_cell(&event.kind, at, out);
             }
-            EventKind::CellYielded { ask, question } => {
-                if let Some(Pending::Host(Command::RunCell { .. })) = self.governor.pending.get(ask)
-                {
-                    let ask = *ask;
-                    self.tell(Input::Cell { ask, question }, at, out);
-                }
+            EventKind::EffectDecided { ask, decision, .. } => {
+                self.on_decided(*ask, decision, at, out);
             }
-            EventKind::EffectDecided { ask, decision } => self.on_decided(*ask, decision, at, out),
-            EventKind::EffectSettled { ask, outcome } => self.on_settled(*ask, outcome, at, out),
+            EventKind::EffectSettled { ask, outcome, .. } => {
+                self.on_settled(*ask, outcome, at, out);
+            }
             EventKind::Signal(signal) => self.on_signal(signal, at, out),
             EventKind::Refused { ask, reason } => self.on_refused(*ask, reason, at, out),
             EventKind::Tick => {
@@ -279,6 +269,28 @@ impl<L: Accounts> Episode<L> {
         }
     }
 
+    /// A cell asked something, or ended.
+    fn on_cell(&mut self, kind: &EventKind, at: Timestamp, out: &mut Vec<Command>) {
+        let (EventKind::CellFinished { ask, .. } | EventKind::CellYielded { ask, .. }) = kind
+        else {
+            return;
+        };
+        let ask = *ask;
+        let Some(Pending::Host(Command::RunCell { .. })) = self.governor.pending.get(&ask) else {
+            return;
+        };
+        match kind {
+            EventKind::CellFinished { end, .. } => {
+                self.governor.pending.remove(&ask);
+                self.tell(Input::CellEnded { ask, end }, at, out);
+            }
+            EventKind::CellYielded { question, .. } => {
+                self.tell(Input::Cell { ask, question }, at, out);
+            }
+            _ => {}
+        }
+    }
+
     /// The host has done what costs no budget.
     fn on_host(&mut self, ask: AskId, text: &Text, at: Timestamp, out: &mut Vec<Command>) {
         self.governor.pending.remove(&ask);
@@ -308,6 +320,7 @@ impl<L: Accounts> Episode<L> {
         };
         self.governor.pending.remove(&ask);
         self.governor.ledger.close_grant(child, result.budget.spent);
+        self.governor.sources.extend(result.sources.iter().cloned());
         self.depth_reached = self.depth_reached.max(result.depth_reached);
         // A verifier that was under way before the effect was attempted has not looked at it.
         if class == Class::Verification
@@ -368,9 +381,15 @@ impl<L: Accounts> Episode<L> {
                 ask,
                 allow,
                 by,
+                binding,
             } => {
                 if *episode == self.governor.id {
-                    self.on_person_decided(*ask, *allow, by, at, out);
+                    let word = PersonsWord {
+                        allow: *allow,
+                        by,
+                        binding,
+                    };
+                    self.on_person_decided(*ask, &word, at, out);
                 }
             }
         }
@@ -410,6 +429,21 @@ impl<L: Accounts> Episode<L> {
             let class = ErrorClass::Refused;
             self.stop(StopReason::RepeatedFailure { class, count }, out);
         }
+    }
+
+    /// A report stands in the journal.
+    fn on_reported(&mut self, kind: &EventKind) {
+        self.governor.reported(|report| {
+            matches!(
+                (kind, report),
+                (EventKind::Overrun { .. }, Command::ReportOverrun { .. })
+                    | (EventKind::Forfeited { .. }, Command::ReportForfeit { .. })
+                    | (
+                        EventKind::TokenBudgetOverrun { .. },
+                        Command::ReportShortening { .. }
+                    )
+            )
+        });
     }
 
     /// Counts a failure and stops the episode when the same one came too often.

@@ -3,7 +3,7 @@
 use super::{Episode, Phase};
 use crate::amounts::Amounts;
 use crate::command::Command;
-use crate::effect::{EffectState, EffectStep};
+use crate::effect::{EffectClass, EffectState, EffectStep};
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::ledger::Accounts;
@@ -58,8 +58,9 @@ impl<L: Accounts> Episode<L> {
                 }
                 Some(Pending::Effect {
                     state: EffectState::Attempted,
+                    request,
                     ..
-                }) => {
+                }) if request.class == EffectClass::Effect => {
                     // It may have been sent: from here on it is outstanding as a question to the platform.
                     self.governor.step_effect(id, EffectStep::Lose);
                     self.governor.step_effect(id, EffectStep::Check);

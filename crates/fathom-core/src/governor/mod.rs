@@ -2,12 +2,15 @@
 //! refuses it. Nothing reaches the host but through here.
 
 mod calls;
+mod effects;
 mod errand;
+mod lending;
 mod outstanding;
 mod packed;
 mod packing;
 mod parcel;
 mod scales;
+mod taint;
 
 pub(crate) use parcel::Packing;
 pub(crate) use scales::Scales;
@@ -17,19 +20,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::admission::{Parent, check_spawn};
 use crate::amounts::{Amounts, Budget};
 use crate::command::Command;
-use crate::contract::PermissionMode;
-use crate::effect::{EffectRequest, EffectState, EffectStep, KillScope};
+use crate::domain::DomainRequest;
+use crate::effect::{EffectState, KillScope};
 use crate::event::{Origin, Started};
 use crate::id::{AskId, EpisodeId};
 use crate::ledger::{Accounts, closing, share};
 use crate::model::{Measured, ModelRole, Reply};
-use crate::outcome::{NextAction, TaskPacket};
+use crate::outcome::NextAction;
 use crate::pending::{PackedCall, Pending, Try};
 use crate::program::Ask;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 use crate::stopwatch::Stopwatch;
-use crate::text::Text;
 use crate::unit::Timestamp;
 
 /// What became of the ask at the head of the queue.
@@ -63,6 +65,10 @@ pub(crate) struct Governor<L> {
     pub(crate) recalled: Option<(AskId, Reply)>,
     /// What is known of the texts that packets are made of.
     pub(crate) scales: Scales,
+    /// The first moment at which a person's yes comes too late.
+    pub(crate) expiry: Option<Timestamp>,
+    /// Untrusted content that the episode has seen.
+    pub(crate) sources: BTreeSet<String>,
     /// Overruns and forfeits on their way into the journal. An episode is not over before they are there.
     pub(crate) unsaid: Vec<Command>,
 }
@@ -90,6 +96,8 @@ impl<L: Accounts> Governor<L> {
             closing_call: None,
             recalled: None,
             scales: Scales::default(),
+            expiry: None,
+            sources: started.sources.iter().cloned().collect(),
             unsaid: Vec::new(),
         }
     }
@@ -124,9 +132,14 @@ impl<L: Accounts> Governor<L> {
                     self.queue.insert(id);
                     siblings -= 1;
                 }
-                Ask::Effect(request) => {
-                    let state = EffectState::Queued;
-                    self.pending.insert(id, Pending::Effect { request, state });
+                Ask::Effect(mut request) => {
+                    self.mark(&mut request);
+                    let effect = Pending::Effect {
+                        request,
+                        state: EffectState::Queued,
+                        terms: None,
+                    };
+                    self.pending.insert(id, effect);
                     self.queue.insert(id);
                 }
                 Ask::Summarise { text, tokens_max } => self.pass_on(
@@ -159,8 +172,12 @@ impl<L: Accounts> Governor<L> {
                         out.push(Command::AnswerCell { ask: cell, answer });
                     }
                 }
-                Ask::Domain(request) => match request.check(&self.started.contract) {
-                    Ok(()) => self.pass_on(id, Command::Domain { ask: id, request }, out),
+                Ask::Domain(request) => match self.check_domain(&request) {
+                    Ok(()) => {
+                        let sources = self.sources.iter().cloned().collect();
+                        let request = DomainRequest { sources, ..request };
+                        self.pass_on(id, Command::Domain { ask: id, request }, out);
+                    }
                     Err(reason) => self.refuse(id, reason, out),
                 },
                 Ask::Emit(block) => out.push(Command::Emit { block }),
@@ -223,7 +240,7 @@ impl<L: Accounts> Governor<L> {
                 let (request, siblings) = (request.clone(), *siblings);
                 self.admit_child(id, &request, siblings, out)
             }
-            Some(Pending::Effect { request, state }) if *state == EffectState::Queued => {
+            Some(Pending::Effect { request, state, .. }) if *state == EffectState::Queued => {
                 let request = request.clone();
                 self.admit_effect(id, request, out)
             }
@@ -262,7 +279,8 @@ impl<L: Accounts> Governor<L> {
             children: self.children,
             unverified_effect: self.unverified.is_some(),
         };
-        if let Err(reason) = check_spawn(&parent, request) {
+        let allowed = check_spawn(&parent, request).and_then(|()| self.check_lending(request));
+        if let Err(reason) = allowed {
             return Admission::Refused(reason);
         }
         if let Some(dimension) = closing(&self.ledger) {
@@ -304,6 +322,7 @@ impl<L: Accounts> Governor<L> {
             model: ModelRole::Sub,
             models: self.started.models.clone(),
             frame: self.started.frame.clone(),
+            sources: self.sources.iter().cloned().collect(),
             origin: Origin::Spawned {
                 child_type: request.child_type.clone(),
                 class: request.class,
@@ -327,74 +346,6 @@ impl<L: Accounts> Governor<L> {
             },
         );
         Admission::Admitted
-    }
-
-    fn admit_effect(
-        &mut self,
-        id: AskId,
-        request: EffectRequest,
-        out: &mut Vec<Command>,
-    ) -> Admission {
-        if self.started.contract.permission_mode == PermissionMode::ReadOnly {
-            self.escalated.push(NextAction::Task(TaskPacket {
-                role: self.started.role,
-                child_type: "effect".into(),
-                goal: Text::new(format!(
-                    "{request} with `{}`: {}",
-                    request.tool,
-                    request.arguments.as_str()
-                )),
-                why: Text::new(format!("{} is read-only", self.id)),
-            }));
-            return Admission::Refused(Refusal::ReadOnly);
-        }
-        if !self.started.contract.allowed_tools.contains(&request.tool) {
-            return Admission::Refused(Refusal::ToolNotAllowed { tool: request.tool });
-        }
-        if let Some(scope) = self.kill_on(&request) {
-            return Admission::Refused(Refusal::Killed { scope });
-        }
-        let need = Amounts {
-            tools: 1,
-            ..Amounts::ZERO
-        };
-        if let Some(dimension) = closing(&self.ledger) {
-            return if self.in_flight() {
-                Admission::Held
-            } else {
-                Admission::Refused(Refusal::Closing { dimension })
-            };
-        }
-        match self.ledger.reserve(id, need) {
-            Ok(()) => {}
-            Err(_) if self.in_flight() => return Admission::Held,
-            Err(dimension) => return Admission::Refused(Refusal::Budget { dimension }),
-        }
-        self.step_effect(id, EffectStep::Admit);
-        out.push(Command::Propose {
-            ask: id,
-            effect: request,
-        });
-        Admission::Admitted
-    }
-
-    /// The kill switch that covers an effect, if any.
-    pub(crate) fn kill_on(&self, request: &EffectRequest) -> Option<KillScope> {
-        self.killed
-            .iter()
-            .find(|scope| scope.covers(&request.target))
-            .cloned()
-    }
-
-    /// Moves an effect on; a step its state does not allow leaves it where it is.
-    pub(crate) fn step_effect(&mut self, id: AskId, step: EffectStep) -> Option<EffectState> {
-        match self.pending.get_mut(&id) {
-            Some(Pending::Effect { state, .. }) => {
-                *state = state.after(step).ok()?;
-                Some(*state)
-            }
-            _ => None,
-        }
     }
 
     /// A measured or failed call joins the queue again, at its own place.

@@ -38,7 +38,7 @@ impl<L: Accounts> Governor<L> {
                     child: child.clone(),
                     started: started.clone(),
                 }),
-                Pending::Effect { request, state } => {
+                Pending::Effect { request, state, .. } => {
                     let effect = request.clone();
                     match state {
                         EffectState::Preflight => out.push(Command::Propose { ask: id, effect }),
@@ -46,9 +46,10 @@ impl<L: Accounts> Governor<L> {
                             awaited: Awaited::Approval { ask: id },
                         }),
                         EffectState::Postcheck => out.push(Command::Reconcile { ask: id, effect }),
+                        // A look may be taken again.
+                        EffectState::Attempted => out.push(Command::Attempt { ask: id, effect }),
                         EffectState::Queued
                         | EffectState::Approved
-                        | EffectState::Attempted
                         | EffectState::Confirmed
                         | EffectState::Failed
                         | EffectState::Unknown => {}

@@ -63,6 +63,7 @@ impl Packing {
             temperature_milli: ask.temperature_milli,
             schema: ask.schema.clone(),
             pattern: ask.pattern.clone(),
+            tools: ask.tools.clone(),
             seed: ask.seed,
             delivery: ask.delivery,
             timeout: ask.timeout,

@@ -15,6 +15,12 @@ pub struct Frame {
     /// SHA-256 of the charter's content, in hexadecimal.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub charter_digest: String,
+    /// The folder that the charter was read from; a built-in one has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charter_folder: Option<String>,
+    /// Values for the places in the charter's tools, as the address of a platform.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub values: BTreeMap<String, String>,
     /// Most tokens of a packet; the model's window less the output cap when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_tokens: Option<u64>,

@@ -1,10 +1,12 @@
 //! The programs that come with the core.
 
+pub mod agency;
 pub mod council;
 pub mod direct;
 pub mod motion;
 pub mod phases;
 pub mod rlm;
+pub mod tools;
 
 use crate::event::ProgramSpec;
 use crate::program::{Program, ProgramError, Programs};
@@ -15,13 +17,14 @@ pub struct BuiltIn;
 
 impl Programs for BuiltIn {
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
-        if let Some(built) = council::build(spec) {
+        if let Some(built) = council::build(spec).or_else(|| agency::build(spec)) {
             return built;
         }
         match spec.name.as_str() {
             direct::NAME => Ok(Box::new(direct::Direct::new(spec)?)),
             rlm::NAME => Ok(Box::new(rlm::Rlm::new(spec)?)),
             phases::NAME => Ok(Box::new(phases::Phases::new(spec)?)),
+            tools::NAME => Ok(Box::new(tools::Tools::new(spec)?)),
             motion::NAME => Ok(Box::new(motion::Motion::new(spec)?)),
             unknown => Err(ProgramError::Unknown(unknown.to_owned())),
         }

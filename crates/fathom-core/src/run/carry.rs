@@ -6,7 +6,7 @@ use super::{Run, Slot};
 use crate::amounts::Amounts;
 use crate::command::{Awaited, Command};
 use crate::domain::Access;
-use crate::effect::{EffectOutcome, KillScope};
+use crate::effect::{EffectOutcome, EffectRequest, KillScope, Permit};
 use crate::event::EventKind;
 use crate::id::{AskId, EpisodeId};
 use crate::ledger::Accounts;
@@ -80,14 +80,9 @@ impl<L: Accounts> Run<L> {
                 });
                 return;
             }
-            Command::Attempt { ask, effect } => (
-                position,
-                Step::Attempt {
-                    episode,
-                    ask,
-                    effect,
-                },
-            ),
+            Command::Attempt { ask, effect } => {
+                return self.permit(episode, ask, effect, position, steps);
+            }
             Command::Reconcile { ask, effect } => (
                 position,
                 Step::Reconcile {
@@ -116,6 +111,19 @@ impl<L: Accounts> Run<L> {
             command => return self.route(episode, command, position, queue, steps),
         };
         self.gate(from, step, steps);
+    }
+
+    /// Lets an effect go once the log holds its decision. Nothing but this makes a permit.
+    fn permit(
+        &mut self,
+        episode: EpisodeId,
+        ask: AskId,
+        effect: EffectRequest,
+        position: Position,
+        steps: &mut Vec<Step>,
+    ) {
+        let permit = Permit::new(episode, ask, effect);
+        self.gate(position, Step::Attempt(permit), steps);
     }
 
     /// Passes on what the host does for an episode. A domain changes only once the log holds the request.
@@ -271,22 +279,17 @@ impl<L: Accounts> Run<L> {
         let mut withheld = Vec::new();
         for steps in self.gated.values_mut() {
             steps.retain(|step| {
-                let Step::Attempt {
-                    episode,
-                    ask,
-                    effect,
-                } = step
-                else {
+                let Step::Attempt(permit) = step else {
                     return true;
                 };
-                if !scope.covers(&effect.target) {
+                if !scope.covers(&permit.effect().target) {
                     return true;
                 }
                 let outcome = EffectOutcome::Failed {
                     detail: Text::new(format!("kill switch: {scope}")),
                 };
-                let kind = EventKind::EffectSettled { ask: *ask, outcome };
-                withheld.push((episode.clone(), kind));
+                let kind = EventKind::settled(permit.ask(), outcome);
+                withheld.push((permit.episode().clone(), kind));
                 false
             });
         }

@@ -10,12 +10,13 @@ use fathom_core::stop::StopReason;
 use fathom_core::unit::Millis;
 
 use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, TIME, call, effect, root, spawn};
+use crate::fixture::{AMPLE, BINDING, TIME, call, effect, root, spawn, terms};
 use crate::script::{Heard, Scripts};
 
 fn needs_approval() -> PolicyDecision {
     PolicyDecision::NeedsApproval {
         rule: "a person looks at posts".into(),
+        terms: Box::new(terms()),
     }
 }
 
@@ -25,6 +26,7 @@ fn decide(episode: &EpisodeId, ask: AskId, allow: bool) -> Signal {
         ask,
         allow,
         by: "ada".into(),
+        binding: BINDING,
     }
 }
 
@@ -47,7 +49,7 @@ fn suspended() -> (Desk, Scripts) {
 fn attempts(desk: &Desk) -> usize {
     let steps = desk.steps.iter();
     steps
-        .filter(|step| matches!(step, Step::Attempt { .. }))
+        .filter(|step| matches!(step, Step::Attempt(_)))
         .count()
 }
 
@@ -207,13 +209,7 @@ fn e13_the_gateway_cannot_send_what_a_person_must_see() {
     let (mut desk, _) = suspended();
     let root = EpisodeId::root();
     let decision = PolicyDecision::Allow { rules: Vec::new() };
-    desk.deliver(
-        &root,
-        EventKind::EffectDecided {
-            ask: AskId(0),
-            decision,
-        },
-    );
+    desk.deliver(&root, EventKind::decided(AskId(0), decision));
     assert_eq!(attempts(&desk), 0);
     assert_eq!(desk.waiting, Some(Wait::Approval));
 }

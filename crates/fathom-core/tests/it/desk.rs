@@ -254,11 +254,6 @@ impl Desk {
                 ask,
                 effect,
             }
-            | Step::Attempt {
-                episode,
-                ask,
-                effect,
-            }
             | Step::Reconcile {
                 episode,
                 ask,
@@ -267,6 +262,11 @@ impl Desk {
                 episode,
                 ask,
                 effect,
+            },
+            Step::Attempt(permit) => Place {
+                episode: permit.episode().clone(),
+                ask: permit.ask(),
+                effect: permit.effect().clone(),
             },
             other => panic!("{other:?} is no step of an effect"),
         }
@@ -279,10 +279,7 @@ impl Desk {
             Step::Decide { episode, ask, .. } => Some((episode, *ask)),
             _ => None,
         });
-        let kind = EventKind::EffectDecided {
-            ask: place.ask,
-            decision,
-        };
+        let kind = EventKind::decided(place.ask, decision);
         self.deliver(&place.episode, kind);
         place
     }
@@ -299,7 +296,7 @@ impl Desk {
     #[track_caller]
     pub(crate) fn attempt(&mut self) -> Place {
         self.effect_step(|step| match step {
-            Step::Attempt { episode, ask, .. } => Some((episode, *ask)),
+            Step::Attempt(permit) => Some((permit.episode(), permit.ask())),
             _ => None,
         })
     }
@@ -314,10 +311,7 @@ impl Desk {
     }
 
     pub(crate) fn settle(&mut self, place: &Place, outcome: EffectOutcome) {
-        let kind = EventKind::EffectSettled {
-            ask: place.ask,
-            outcome,
-        };
+        let kind = EventKind::settled(place.ask, outcome);
         self.deliver(&place.episode, kind);
     }
 

@@ -2,7 +2,8 @@
 
 use fathom_core::command::{Block, Command};
 use fathom_core::effect::{
-    EffectOutcome, EffectRequest, EffectState, EffectStep, IllegalStep, PolicyDecision, Target,
+    EffectClass, EffectOutcome, EffectRequest, EffectState, EffectStep, IllegalStep,
+    PolicyDecision, Target,
 };
 use fathom_core::event::{EventKind, Signal};
 use fathom_core::id::{AskId, EpisodeId};
@@ -131,7 +132,7 @@ fn count(desk: &Desk, wanted: fn(&Step) -> bool) -> usize {
 }
 
 fn is_attempt(step: &Step) -> bool {
-    matches!(step, Step::Attempt { .. })
+    matches!(step, Step::Attempt(_))
 }
 
 fn is_reconcile(step: &Step) -> bool {
@@ -144,10 +145,7 @@ fn e13_no_effect_without_a_decision() {
     assert_eq!(count(&desk, is_attempt), 0);
     desk.deliver(
         &EpisodeId::root(),
-        EventKind::EffectSettled {
-            ask: AskId(0),
-            outcome: confirmed(),
-        },
+        EventKind::settled(AskId(0), confirmed()),
     );
     assert!(!desk.is_over(), "what was never attempted is not settled");
     desk.allow();
@@ -183,13 +181,7 @@ fn e13_decision_and_intent_share_a_record_and_wait_for_the_disk() {
 fn e13_a_decision_counts_once() {
     let (mut desk, _, place) = attempted();
     let decision = PolicyDecision::Allow { rules: Vec::new() };
-    desk.deliver(
-        &place.episode,
-        EventKind::EffectDecided {
-            ask: place.ask,
-            decision,
-        },
-    );
+    desk.deliver(&place.episode, EventKind::decided(place.ask, decision));
     assert_eq!(count(&desk, is_attempt), 0, "it was sent already");
     desk.settle(&place, confirmed());
     assert_eq!(desk.result().budget.spent.tools, 1);
@@ -420,6 +412,8 @@ fn request() -> impl Strategy<Value = EffectRequest> {
             },
             event,
             arguments: Text::new(arguments),
+            class: EffectClass::Effect,
+            taint: Vec::new(),
         },
     )
 }

@@ -1,11 +1,11 @@
 //! Builders for what an episode starts with and asks for. Every test says only what it is about.
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role};
-use fathom_core::effect::{EffectRequest, Target};
+use fathom_core::contract::{Autonomy, Contract, PermissionMode, RecursionPolicy, Role};
+use fathom_core::effect::{ApprovalTerms, EffectClass, EffectRequest, Target};
 use fathom_core::event::{EventKind, Origin, ProgramSpec, Started};
 use fathom_core::failure::{Billing, FailureKind, ModelFailure};
-use fathom_core::id::AskId;
+use fathom_core::id::{AskId, Digest};
 use fathom_core::model::{
     Delivery, Ending, Exactness, Measured, Message, ModelRole, ModelSpec, Models, Price, Reply,
     Request, Speaker, Usage, UsageSource,
@@ -62,6 +62,7 @@ pub(crate) fn contract() -> Contract {
         },
         allowed_tools: vec![TOOL.into()],
         permission_mode: PermissionMode::Act,
+        autonomy: Autonomy::Act,
         ..Contract::default()
     }
 }
@@ -96,6 +97,7 @@ pub(crate) fn root(amounts: Amounts) -> Started {
             ModelSpec::named("script/sub"),
         ),
         frame: Frame::default(),
+        sources: Vec::new(),
         origin: Origin::Asked,
     }
 }
@@ -120,6 +122,7 @@ pub(crate) fn request(prompt: &str) -> Request {
         temperature_milli: None,
         schema: None,
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Streamed,
         timeout: Millis(60_000),
@@ -168,6 +171,8 @@ pub(crate) fn effect_request(event: &str) -> EffectRequest {
         target: target(),
         event: event.into(),
         arguments: r#"{"text":"hello"}"#.into(),
+        class: EffectClass::Effect,
+        taint: Vec::new(),
     }
 }
 
@@ -195,9 +200,13 @@ pub(crate) fn verdict(answer: Option<&str>) -> Verdict {
 
 /// Counts a byte as a token.
 pub(crate) fn measure(request: &Request, window_tokens: Option<u64>) -> Measured {
-    let bytes = |message: &Message| message.text.as_str().len() as u64;
+    let messages = request.messages.iter().map(|message| &message.text);
+    let tools = request.tools.iter().map(|tool| &tool.schema);
     Measured {
-        input_tokens: request.messages.iter().map(bytes).sum(),
+        input_tokens: messages
+            .chain(tools)
+            .map(|text| text.as_str().len() as u64)
+            .sum(),
         exactness: Exactness::Exact,
         window_tokens,
         price: PRICE,
@@ -233,6 +242,7 @@ pub(crate) fn usage(input_tokens: u64, output_tokens: u64) -> Usage {
 pub(crate) fn reply(input_tokens: u64, text: &str) -> Reply {
     Reply {
         text: text.into(),
+        tool_calls: Vec::new(),
         ending: Ending::Complete,
         usage: usage(input_tokens, text.len() as u64),
         latency: Millis(10),
@@ -255,4 +265,12 @@ pub(crate) fn billed(kind: FailureKind, input_tokens: u64, output_tokens: u64) -
         billing: Billing::Reported(usage(input_tokens, output_tokens)),
         ..ModelFailure::unsent(kind, "")
     }
+}
+
+/// What a person decides about.
+pub(crate) const BINDING: Digest = Digest([7; 32]);
+
+/// Terms that any person meets at any time.
+pub(crate) fn terms() -> ApprovalTerms {
+    ApprovalTerms::open(BINDING)
 }

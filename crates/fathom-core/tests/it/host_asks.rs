@@ -43,11 +43,7 @@ fn ended(ask: AskId, said: &str) -> EventKind {
 }
 
 fn domain(access: Access) -> Ask {
-    Ask::Domain(DomainRequest {
-        domain: "plans".into(),
-        access,
-        request: "a plan".into(),
-    })
+    Ask::Domain(DomainRequest::new("plans", access, "a plan".into()))
 }
 
 fn open(asks: Vec<Ask>) -> (Desk, Scripts) {

@@ -9,7 +9,7 @@ use fathom_core::step::Step;
 use fathom_core::stop::{Refusal, StopReason};
 
 use crate::desk::{Desk, Disk, at};
-use crate::fixture::{AMPLE, call, effect, root, spawn, target};
+use crate::fixture::{AMPLE, BINDING, call, effect, root, spawn, target, terms};
 use crate::script::{Heard, Scripts};
 
 fn kill(scope: KillScope) -> Signal {
@@ -31,7 +31,7 @@ fn stopped_by(scope: KillScope) -> StopReason {
 fn attempts(desk: &Desk) -> usize {
     let steps = desk.steps.iter();
     steps
-        .filter(|step| matches!(step, Step::Attempt { .. }))
+        .filter(|step| matches!(step, Step::Attempt(_)))
         .count()
 }
 
@@ -114,6 +114,7 @@ fn e16_second_look_holds_for_a_persons_word_too() {
     let mut desk = Desk::open(Scripts::root(vec![vec![effect("event-1")]]), root(AMPLE));
     desk.decide(PolicyDecision::NeedsApproval {
         rule: "look first".into(),
+        terms: Box::new(terms()),
     });
     desk.signal(&kill(forum()));
     desk.signal(&Signal::Decide {
@@ -121,6 +122,7 @@ fn e16_second_look_holds_for_a_persons_word_too() {
         ask: AskId(0),
         allow: true,
         by: "ada".into(),
+        binding: BINDING,
     });
     assert_eq!(attempts(&desk), 0);
     assert_eq!(desk.result().stop_reason, stopped_by(forum()));

@@ -17,6 +17,8 @@ mod desk;
 #[cfg(test)]
 mod direct;
 #[cfg(test)]
+mod domains;
+#[cfg(test)]
 mod effects;
 #[cfg(test)]
 mod fixture;
@@ -51,6 +53,8 @@ mod phases_context;
 #[cfg(test)]
 mod protocol;
 #[cfg(test)]
+mod records;
+#[cfg(test)]
 mod recursion;
 #[cfg(test)]
 mod replay;
@@ -76,6 +80,8 @@ mod stopping;
 mod storm;
 #[cfg(test)]
 mod texts;
+#[cfg(test)]
+mod tools;
 #[cfg(test)]
 mod tree;
 #[cfg(test)]

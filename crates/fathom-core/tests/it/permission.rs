@@ -49,7 +49,7 @@ fn e10_effects_of_a_read_only_child_are_escalated_to_its_parent() {
         role: Role::Planner,
         child_type: "effect".into(),
         goal: "reply on forum as acme-news for event-1 with `post`: {\"text\":\"hello\"}".into(),
-        why: "0.0 is read-only".into(),
+        why: "0.0 may only suggest it".into(),
     });
     let Some(Heard::Child(_, result)) = heard.heard("root").into_iter().next() else {
         panic!("the parent heard {:?}", heard.heard("root"));

@@ -66,6 +66,7 @@ fn e08_a_result_has_all_its_fields() {
             decisions: said.decisions,
             verification_needed: true,
             next_actions: said.next_actions,
+            sources: Vec::new(),
             budget: BudgetUse {
                 limit: AMPLE,
                 spent,

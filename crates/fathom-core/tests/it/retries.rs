@@ -18,7 +18,7 @@ use fathom_core::unit::{Millis, Nanodollars, Timestamp};
 
 use crate::desk::{Desk, Sent, at};
 use crate::fixture::{
-    AMPLE, call, effect, model_ask, rate_limited, root, spawn, spawn_request, usage,
+    AMPLE, call, effect, model_ask, rate_limited, root, spawn, spawn_request, terms, usage,
 };
 use crate::script::{Heard, Scripts};
 
@@ -305,6 +305,7 @@ fn an_outage_that_no_longer_matters_is_not_waited_for() {
     desk.reply(&second, "four");
     desk.decide(PolicyDecision::NeedsApproval {
         rule: "look first".into(),
+        terms: Box::new(terms()),
     });
     assert_eq!(desk.waiting, Some(Wait::Approval));
 }

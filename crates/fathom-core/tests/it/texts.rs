@@ -8,7 +8,9 @@ use fathom_core::cell::{
 use fathom_core::command::{Awaited, Block, Command};
 use fathom_core::contract::Role;
 use fathom_core::domain::{Access, DomainRequest};
-use fathom_core::effect::{EffectOutcome, EffectRequest, KillScope, PolicyDecision};
+use fathom_core::effect::{
+    DryRun, EffectOutcome, EffectRequest, Evidence, Grounds, KillScope, PolicyDecision,
+};
 use fathom_core::event::{
     CallOutcome, Departure, Event, EventKind, Origin, Record, Signal, Started,
 };
@@ -23,6 +25,7 @@ use fathom_core::protocol::{CouncilRole, Draft};
 use fathom_core::recursion::{Class, SpawnRequest, Trigger};
 use fathom_core::stop::{Refusal, Shortener, StopReason};
 use fathom_core::text::{Text, Texts};
+use fathom_core::tool::{ToolCall, ToolSpec};
 use fathom_core::unit::{Millis, Timestamp};
 
 use crate::fixture::{self, AMPLE, root, spawn_request};
@@ -63,6 +66,11 @@ fn request() -> Request {
         ],
         schema: Some(canary()),
         pattern: Some(canary()),
+        tools: vec![ToolSpec {
+            name: "look".into(),
+            description: canary(),
+            schema: canary(),
+        }],
         ..fixture::request("")
     }
 }
@@ -90,6 +98,15 @@ fn effect() -> EffectRequest {
     let mut effect = fixture::effect_request("event-1");
     effect.arguments = canary();
     effect
+}
+
+fn evidence() -> Evidence {
+    Evidence {
+        step: "opened".into(),
+        media: "text/html".into(),
+        digest: Digest([3; 32]),
+        content: canary(),
+    }
 }
 
 fn result() -> Box<EpisodeResult> {
@@ -120,6 +137,7 @@ fn result() -> Box<EpisodeResult> {
                 deadline: None,
             }),
         ],
+        sources: Vec::new(),
         budget: BudgetUse {
             limit: AMPLE,
             spent: Amounts::ZERO,
@@ -150,6 +168,10 @@ fn events() -> Vec<EventKind> {
         jitter: 0,
     };
     let mut reply = fixture::reply(1, "");
+    reply.tool_calls = vec![ToolCall {
+        name: canary(),
+        arguments: canary(),
+    }];
     reply.text = canary();
     let mut events = vec![
         EventKind::Started(started()),
@@ -239,6 +261,13 @@ fn events() -> Vec<EventKind> {
             decision: PolicyDecision::Deny {
                 rule: "a rule".into(),
             },
+            grounds: Some(Box::new(Grounds {
+                bundle: Digest([3; 32]),
+                dry_run: Some(DryRun {
+                    ok: true,
+                    report: canary(),
+                }),
+            })),
         },
         EventKind::Signal(Signal::Kill {
             scope: KillScope::Global,
@@ -264,7 +293,11 @@ fn events() -> Vec<EventKind> {
         EventKind::Forfeited { amounts: AMPLE },
         EventKind::Tick,
     ];
-    events.extend(outcomes().map(|outcome| EventKind::EffectSettled { ask, outcome }));
+    events.extend(outcomes().map(|outcome| EventKind::EffectSettled {
+        ask,
+        outcome,
+        evidence: vec![evidence()],
+    }));
     events
 }
 
@@ -375,6 +408,7 @@ fn commands() -> Vec<Command> {
                 domain: "plans".into(),
                 access: Access::Write,
                 request: canary(),
+                sources: Vec::new(),
             },
         },
         Command::Emit {

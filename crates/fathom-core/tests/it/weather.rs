@@ -18,7 +18,7 @@ use fathom_core::step::{Position, Step, Wait};
 use fathom_core::unit::{Millis, Timestamp};
 
 use crate::desk::refold;
-use crate::fixture::{self, BEGIN};
+use crate::fixture::{self, BEGIN, BINDING, terms};
 use crate::journal::Journal;
 use crate::script::Scripts;
 
@@ -242,6 +242,7 @@ impl Weather {
                 EventKind::EffectDecided {
                     ask,
                     decision: PolicyDecision::NeedsApproval { .. },
+                    ..
                 } => Some((entry.episode.clone(), *ask)),
                 _ => None,
             })
@@ -253,6 +254,7 @@ impl Weather {
                 ask,
                 allow,
                 by: "ada".into(),
+                binding: BINDING,
             });
         }
     }
@@ -354,9 +356,10 @@ impl Weather {
                     self.timers.insert(episode, at);
                 }
                 Step::Decide { episode, ask, .. } => self.work.push(Work::Decide(episode, ask)),
-                Step::Attempt { episode, ask, .. } => {
+                Step::Attempt(permit) => {
                     self.bill.tools += 1;
-                    self.work.push(Work::Attempt(episode, ask));
+                    let episode = permit.episode().clone();
+                    self.work.push(Work::Attempt(episode, permit.ask()));
                 }
                 Step::Reconcile { episode, ask, .. } => {
                     self.work.push(Work::Reconcile(episode, ask));
@@ -407,12 +410,15 @@ impl Weather {
                 let rule = || "a rule".to_owned();
                 let decision = match self.dice.roll(8) {
                     5 => PolicyDecision::Deny { rule: rule() },
-                    6 | 7 => PolicyDecision::NeedsApproval { rule: rule() },
+                    6 | 7 => PolicyDecision::NeedsApproval {
+                        rule: rule(),
+                        terms: Box::new(terms()),
+                    },
                     _ => PolicyDecision::Allow {
                         rules: vec![rule()],
                     },
                 };
-                self.deliver(episode, EventKind::EffectDecided { ask, decision });
+                self.deliver(episode, EventKind::decided(ask, decision));
             }
             Work::Attempt(episode, ask) | Work::Reconcile(episode, ask) => {
                 let outcome = match self.dice.roll(6) {
@@ -426,7 +432,7 @@ impl Weather {
                         receipt: "yes".into(),
                     },
                 };
-                self.deliver(episode, EventKind::EffectSettled { ask, outcome });
+                self.deliver(episode, EventKind::settled(ask, outcome));
             }
         }
     }
@@ -453,6 +459,7 @@ impl Weather {
                 self.said += 1;
                 CallOutcome::Replied(Reply {
                     text: format!("answer {}", self.said).into(),
+                    tool_calls: Vec::new(),
                     ending: if face == 29 {
                         Ending::Truncated
                     } else {

@@ -12,7 +12,7 @@ use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 
 use crate::desk::{Desk, Disk, at};
-use crate::fixture::{AMPLE, call, effect, finish, reply, root, spawn};
+use crate::fixture::{AMPLE, call, effect, finish, reply, root, spawn, terms};
 use crate::script::Scripts;
 
 /// Asks for two calls, a child and an effect, and is done with the first reply.
@@ -137,12 +137,13 @@ fn answer_all(desk: &mut Desk) {
             }
             Step::Decide { episode, ask, .. } => {
                 let decision = PolicyDecision::Allow { rules: Vec::new() };
-                (episode, EventKind::EffectDecided { ask, decision })
+                (episode, EventKind::decided(ask, decision))
             }
-            Step::Attempt { episode, ask, .. } | Step::Reconcile { episode, ask, .. } => {
-                let outcome = confirmed();
-                (episode, EventKind::EffectSettled { ask, outcome })
-            }
+            Step::Attempt(permit) => (
+                permit.episode().clone(),
+                EventKind::settled(permit.ask(), confirmed()),
+            ),
+            Step::Reconcile { episode, ask, .. } => (episode, EventKind::settled(ask, confirmed())),
             _ => continue,
         };
         desk.deliver(&episode, kind);
@@ -231,6 +232,7 @@ fn x03_what_must_be_shown_is_shown_before_a_run_waits() {
     desk.settle(&place, confirmed());
     desk.decide(PolicyDecision::NeedsApproval {
         rule: "ask first".into(),
+        terms: Box::new(terms()),
     });
     assert_eq!(
         desk.waiting, None,

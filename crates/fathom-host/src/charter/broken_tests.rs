@@ -87,7 +87,7 @@ error[F0606]: there is no key `modle`
   |
 4 | modle = "openai/x"
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases
+hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases, agency
 "#,
     );
     check(
@@ -123,7 +123,7 @@ error[F0606]: there is no key `toml`
   |
 3 | toml: true
   | ^^^^
-hint: there are id, name, role, model_role, description, allowed_tools, read_scopes, write_scopes, permission_mode
+hint: there are id, name, role, model_role, description, allowed_tools, read_scopes, write_scopes, permission_mode, autonomy
 ",
     );
 }
@@ -521,7 +521,7 @@ error[F0617]: `rlm` is unknown
   |
 5 | ask = "rlm"
   |       ^^^^^
-hint: there are direct, council
+hint: there are direct, council, tools
 "#,
     );
     check(

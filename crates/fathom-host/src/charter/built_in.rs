@@ -3,7 +3,7 @@
 use super::folder::Files;
 
 /// Their names.
-pub const NAMES: [&str; 4] = ["default", "council", "rlm", "signalzero"];
+pub const NAMES: [&str; 5] = ["default", "council", "rlm", "signalzero", "agency"];
 
 const DEFAULT: [(&str, &str); 4] = [
     (
@@ -30,6 +30,81 @@ const RLM: [(&str, &str); 1] = [(
     "charter.toml",
     include_str!("../../../../charters/rlm/charter.toml"),
 )];
+
+const AGENCY: [(&str, &str); 18] = [
+    (
+        "agents/creator.md",
+        include_str!("../../../../charters/agency/agents/creator.md"),
+    ),
+    (
+        "agents/doc.md",
+        include_str!("../../../../charters/agency/agents/doc.md"),
+    ),
+    (
+        "agents/engagement.md",
+        include_str!("../../../../charters/agency/agents/engagement.md"),
+    ),
+    (
+        "agents/orchestrator.md",
+        include_str!("../../../../charters/agency/agents/orchestrator.md"),
+    ),
+    (
+        "agents/planner.md",
+        include_str!("../../../../charters/agency/agents/planner.md"),
+    ),
+    (
+        "agents/publisher.md",
+        include_str!("../../../../charters/agency/agents/publisher.md"),
+    ),
+    (
+        "agents/verifier.md",
+        include_str!("../../../../charters/agency/agents/verifier.md"),
+    ),
+    (
+        "charter.toml",
+        include_str!("../../../../charters/agency/charter.toml"),
+    ),
+    (
+        "entities.json",
+        include_str!("../../../../charters/agency/entities.json"),
+    ),
+    (
+        "gateway.toml",
+        include_str!("../../../../charters/agency/gateway.toml"),
+    ),
+    (
+        "policies/engagement.cedar",
+        include_str!("../../../../charters/agency/policies/engagement.cedar"),
+    ),
+    (
+        "policies/limits.cedar",
+        include_str!("../../../../charters/agency/policies/limits.cedar"),
+    ),
+    (
+        "policies/publishing.cedar",
+        include_str!("../../../../charters/agency/policies/publishing.cedar"),
+    ),
+    (
+        "policies/verification.cedar",
+        include_str!("../../../../charters/agency/policies/verification.cedar"),
+    ),
+    (
+        "prompts/announcement.md",
+        include_str!("../../../../charters/agency/prompts/announcement.md"),
+    ),
+    (
+        "prompts/post-rubric.md",
+        include_str!("../../../../charters/agency/prompts/post-rubric.md"),
+    ),
+    (
+        "prompts/reply-rubric.md",
+        include_str!("../../../../charters/agency/prompts/reply-rubric.md"),
+    ),
+    (
+        "tools.toml",
+        include_str!("../../../../charters/agency/tools.toml"),
+    ),
+];
 
 const SIGNALZERO: [(&str, &str); 13] = [
     (
@@ -97,6 +172,7 @@ pub(super) fn files(name: &str) -> Option<Files> {
         "council" => &COUNCIL,
         "rlm" => &RLM,
         "signalzero" => &SIGNALZERO,
+        "agency" => &AGENCY,
         _ => return None,
     };
     let files = files.iter();

@@ -340,6 +340,12 @@ pub enum Flaw {
         /// What is enough for everyone.
         needed: u64,
     },
+    /// Tools or policies that cannot be used.
+    #[error("{cause}")]
+    Gate {
+        /// Why.
+        cause: String,
+    },
     /// A detector that calls no question complex. A warning.
     #[error(
         "no sub-chief is ever asked: a question can give {signals} of the signals, {signals_min} are needed"
@@ -385,6 +391,7 @@ impl Flaw {
             Self::RepeatedWord { .. } => "F0632",
             Self::FewCalls { .. } => "F0633",
             Self::NeverComplex { .. } => "F0634",
+            Self::Gate { .. } => "F0635",
         }
     }
 
@@ -432,7 +439,7 @@ impl Flaw {
             Self::WrongStage { stage, .. } => format!("write `stage = \"{stage}\"`"),
             Self::Unreadable { .. } => "check its permissions; it must be a plain file".into(),
             Self::UnknownFile => {
-                "a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md, prompts/*.md, and for phases phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json"
+                "a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md, prompts/*.md, and for phases phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json, and to act tools.toml, gateway.toml, entities.json and policies/*.cedar"
                     .into()
             }
             Self::NewerMinor { .. } => "what is new in it is not known here; update Fathom".into(),
@@ -450,6 +457,9 @@ impl Flaw {
             Self::RepeatedWord { .. } => "take one of them away; capitals make no difference".into(),
             Self::FewCalls { needed, .. } => {
                 format!("write `calls = {needed}` in [budget], or ask for fewer votes")
+            }
+            Self::Gate { .. } => {
+                "see docs/charters.md for tools.toml, gateway.toml, entities.json and policies/*.cedar".into()
             }
             Self::NeverComplex { .. } => {
                 "fill the lists of [council.detector], or set `depth = 0`".into()

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::flaw::{Findings, Flaw};
 use super::limit::{FILE_BYTES_MAX, FILES_MAX};
-use super::{council, instructions, manifest, phases, voice};
+use super::{council, gate, instructions, manifest, phases, voice};
 
 /// The folder of agents.
 pub(super) const AGENTS: &str = "agents";
@@ -16,7 +16,7 @@ pub(super) const AGENTS: &str = "agents";
 const PROMPTS: &str = "prompts";
 
 /// Files that a charter's folder may hold.
-const FILES: [&str; 9] = [
+const FILES: [&str; 12] = [
     manifest::FILE,
     voice::IDENTITY_FILE,
     voice::PERSONA_FILE,
@@ -26,6 +26,9 @@ const FILES: [&str; 9] = [
     phases::KITS_FILE,
     phases::AGENTS_FILE,
     phases::CONTEXT_FILE,
+    gate::TOOLS_FILE,
+    gate::SETTINGS_FILE,
+    gate::ENTITIES_FILE,
 ];
 
 /// Files that are for people and never looked at.
@@ -48,6 +51,7 @@ pub(super) fn read(folder: &Path, findings: &mut Findings) -> io::Result<Files> 
         match name.as_str() {
             AGENTS | PROMPTS => reader.texts(&name, &path, "md"),
             phases::PHASES | phases::SHARED => reader.texts(&name, &path, "txt"),
+            gate::POLICIES => reader.texts(&name, &path, "cedar"),
             name if FILES.contains(&name) => reader.file(name, &path),
             name if FOR_PEOPLE.contains(&name) => {}
             _ => reader.findings.warning(&name, None, Flaw::UnknownFile),

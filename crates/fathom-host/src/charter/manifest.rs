@@ -3,10 +3,11 @@
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::ModelSpec;
 use fathom_core::packet::{Field, Limits};
-use fathom_core::programs::{council, direct, phases};
+use fathom_core::programs::{council, direct, phases, tools};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use super::agency::{Agency, AgencyTable};
 use super::council::{Bounds, Council, CouncilTable};
 use super::flaw::{Findings, Flaw};
 use super::limit::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
@@ -21,7 +22,7 @@ use crate::tables::{BudgetTable, RecursionTable};
 pub(super) const FILE: &str = "charter.toml";
 
 /// Programs that a router may name.
-const PROGRAMS: [&str; 2] = [direct::NAME, council::NAME];
+const PROGRAMS: [&str; 3] = [direct::NAME, council::NAME, tools::NAME];
 
 /// How large a packet may be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,6 +145,7 @@ pub(super) struct Manifest {
     pub(super) direct: Option<direct::Params>,
     pub(super) council: Option<Council>,
     pub(super) phases: Option<Phases>,
+    pub(super) agency: Option<Agency>,
 }
 
 #[derive(Deserialize, Default)]
@@ -161,6 +163,7 @@ struct File {
     direct: Option<direct::Params>,
     council: Option<Spanned<CouncilTable>>,
     phases: Option<PhasesTable>,
+    agency: Option<AgencyTable>,
 }
 
 #[derive(Deserialize, Default)]
@@ -225,6 +228,9 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
         phases: file
             .phases
             .map(|table| super::phases::read(table, &source, findings)),
+        agency: file
+            .agency
+            .map(|table| super::agency::read(table, &source, findings)),
     })
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use fathom_core::contract::{PermissionMode, Role};
+use fathom_core::contract::{Autonomy, PermissionMode, Role};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -35,6 +35,8 @@ pub struct Agent {
     pub write_scopes: Vec<String>,
     /// Whether it may change the world outside.
     pub permission_mode: PermissionMode,
+    /// How much it does by itself.
+    pub autonomy: Autonomy,
     /// What it is told.
     pub prompt: String,
 }
@@ -60,6 +62,7 @@ struct AgentHead {
     read_scopes: Vec<Spanned<String>>,
     write_scopes: Vec<Spanned<String>>,
     permission_mode: PermissionMode,
+    autonomy: Autonomy,
 }
 
 #[derive(Deserialize, Default)]
@@ -152,6 +155,7 @@ pub(super) fn agent(
         read_scopes: source.entries("read_scopes", head.read_scopes, findings),
         write_scopes: source.entries("write_scopes", head.write_scopes, findings),
         permission_mode: head.permission_mode,
+        autonomy: head.autonomy,
         prompt: prose(file, body, findings),
     };
     shelf.put(&source, (&id, span), agent, findings);

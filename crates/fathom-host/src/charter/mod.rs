@@ -6,11 +6,13 @@
 //! Absences: no file outside the charter's folder is read, no text of a charter becomes a path, and no key to a
 //! model's server stands in one, only the name of the variable that holds it.
 
+pub mod agency;
 pub mod built_in;
 pub mod council;
 mod error;
 mod flaw;
 mod folder;
+pub mod gate;
 mod instructions;
 pub mod limit;
 mod manifest;
@@ -35,9 +37,11 @@ use fathom_core::programs::direct;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+pub use agency::Agency;
 pub use council::{Council, Judge, LEARNED_FILE, Profile, Rules};
 pub use error::CharterError;
 pub use flaw::{Finding, Flaw, Place};
+pub use gate::Gate;
 pub use instructions::{INITIAL, Instruction, Stage};
 pub use manifest::{Mtu, Router, Sections};
 pub use markdown::{Agent, Prompt};
@@ -102,6 +106,12 @@ pub struct Charter {
     pub council: Option<Council>,
     /// The phase loop.
     pub phases: Option<Phases>,
+    /// The agency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agency: Option<Agency>,
+    /// Tools and policies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
     /// The folder it was read from; a built-in one has none.
     #[serde(skip)]
     pub folder: Option<PathBuf>,
@@ -231,6 +241,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
     let mut prompts = Shelf::new();
     let mut learned = None;
     let mut phase_files = phases::PhaseFiles::new();
+    let mut gate_files = gate::GateFiles::default();
     for (file, content) in files {
         let content = content.as_deref();
         let Some(text) = content.and_then(|bytes| text(file, bytes, findings)) else {
@@ -246,6 +257,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
                 Err(error) => findings.problem(file, None, Flaw::NotLearned(error)),
             },
             file if phase_files.take(file, text, findings) => {}
+            file if gate_files.take(file, text) => {}
             file if file.starts_with(folder::AGENTS) => {
                 let _ = markdown::agent(file, text, &mut agents, findings);
             }
@@ -259,6 +271,11 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         council.learn(learned, findings);
     }
     phase_files.join(&mut manifest.phases, findings);
+    let gate = gate_files.read(findings);
+    let prompts = prompts.into_things();
+    if let Some(agency) = &manifest.agency {
+        agency.check(gate.as_ref(), &prompts, findings);
+    }
     warn_about_length(manifest.mtu, &identity, &persona, count, findings);
     Some(Charter {
         protocol: manifest.protocol,
@@ -271,7 +288,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         persona,
         instructions,
         agents: agents.into_things(),
-        prompts: prompts.into_things(),
+        prompts,
         roles: manifest.roles,
         router: manifest.router,
         budget: manifest.budget,
@@ -279,6 +296,8 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         direct: manifest.direct,
         council: manifest.council,
         phases: manifest.phases,
+        agency: manifest.agency,
+        gate,
         folder: None,
         warnings: Vec::new(),
     })
@@ -387,6 +406,11 @@ impl Charter {
         Frame {
             charter: format!("{} {}", self.name, self.version),
             charter_digest: self.digest(),
+            charter_folder: self
+                .folder
+                .as_ref()
+                .map(|folder| folder.display().to_string()),
+            values: BTreeMap::new(),
             mtu_tokens: match self.mtu {
                 Mtu::Window => None,
                 Mtu::Tokens(tokens) => Some(tokens),

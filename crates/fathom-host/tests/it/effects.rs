@@ -1,19 +1,24 @@
 use std::sync::Arc;
 
-use fathom_core::contract::PermissionMode;
-use fathom_core::effect::PolicyDecision;
-use fathom_core::event::{EventKind, Signal};
-use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::contract::{Autonomy, PermissionMode};
+use fathom_core::effect::{ApprovalTerms, PolicyDecision};
+use fathom_core::event::EventKind;
+use fathom_core::id::Digest;
 use fathom_core::outcome::Status;
 use fathom_core::step::Wait;
 use fathom_host::effects::EffectPort;
+use fathom_host::people::{OsUser, Person, Said};
 use fathom_host::{NewRun, RunEnd};
+use fathom_store::{ApprovalFilter, YesNo};
 use fathom_testkit::drill;
 use fathom_testkit::server::ModelServer;
 
 use crate::fixture::{Platform, check, effect, finished, host_with, models, new_run};
 
-fn acting(server: &ModelServer, events: &[&str]) -> NewRun {
+/// What a person decides about.
+const BINDING: Digest = Digest([7; 32]);
+
+pub(crate) fn acting(server: &ModelServer, events: &[&str]) -> NewRun {
     let effects = events.iter().map(|event| drill::Effect {
         round: 0,
         request: effect(event),
@@ -25,6 +30,7 @@ fn acting(server: &ModelServer, events: &[&str]) -> NewRun {
     };
     let mut new = new_run(params.spec(), models(server));
     new.contract.permission_mode = PermissionMode::Act;
+    new.contract.autonomy = Autonomy::Act;
     new.contract.allowed_tools = vec!["post".into()];
     new
 }
@@ -90,6 +96,7 @@ async fn e05_an_approval_suspends_the_run_over_a_restart() {
     let server = ModelServer::replying("unused").await.expect("a port");
     let platform = Platform::deciding(PolicyDecision::NeedsApproval {
         rule: "ask first".into(),
+        terms: Box::new(ApprovalTerms::open(BINDING)),
     });
     let port = Arc::clone(&platform) as Arc<dyn EffectPort>;
     let host = host_with(dir.path(), Arc::clone(&port));
@@ -108,13 +115,16 @@ async fn e05_an_approval_suspends_the_run_over_a_restart() {
         "nobody decided"
     );
     assert_eq!(platform.done().len(), 0);
-    let decision = Signal::Decide {
-        episode: EpisodeId::root(),
-        ask: AskId(0),
-        allow: true,
-        by: "an operator".into(),
+    let asked = host
+        .approvals(ApprovalFilter::Open)
+        .expect("a list")
+        .remove(0);
+    let yes = Said {
+        answer: YesNo::Yes,
+        person: Person::OsUser(OsUser::current()),
+        why: String::new(),
     };
-    host.signal(run, &decision).expect("it can be said");
+    host.decide(&asked.approval, &yes).expect("it counts");
     let result = finished(host.resume(run).expect("it resumes")).await;
     assert_eq!(result.status, Status::Ok);
     assert_eq!(platform.done().len(), 1);

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::Contract;
-use fathom_core::effect::{EffectOutcome, EffectRequest, IdempotencyKey, PolicyDecision, Target};
+use fathom_core::effect::{
+    EffectClass, EffectOutcome, EffectRequest, Permit, PolicyDecision, Target,
+};
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::RunId;
 use fathom_core::model::{ModelSpec, Models};
@@ -13,7 +15,7 @@ use fathom_core::outcome::EpisodeResult;
 use fathom_core::packet::Frame;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
-use fathom_host::effects::{Answer, EffectPort};
+use fathom_host::effects::{Answer, Asker, Decided, EffectPort, Settled};
 use fathom_host::{NewRun, Options, RunEnd, RunHandle, Runtime};
 use fathom_testkit::drill::DrillPrograms;
 use fathom_testkit::server::ModelServer;
@@ -55,7 +57,7 @@ pub(crate) fn host(home: &Path) -> Runtime {
 pub(crate) fn host_with(home: &Path, effects: Arc<dyn EffectPort>) -> Runtime {
     Runtime::open(Options {
         programs: Arc::new(DrillPrograms),
-        effects,
+        effects: Some(effects),
         ..Options::new(home.to_owned(), |_| None)
     })
     .expect("the home opens")
@@ -84,6 +86,7 @@ pub(crate) struct Platform {
     done: Mutex<Vec<String>>,
     decision: Mutex<Option<PolicyDecision>>,
     loses_answers: bool,
+    knows_nothing: bool,
 }
 
 impl Platform {
@@ -101,29 +104,36 @@ impl Platform {
         })
     }
 
+    /// A platform that loses answers and cannot say afterwards what happened.
+    pub(crate) fn knowing_nothing() -> Self {
+        Self {
+            loses_answers: true,
+            knows_nothing: true,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn done(&self) -> Vec<String> {
         self.done.lock().expect("no panic").clone()
     }
 }
 
 impl EffectPort for Platform {
-    fn decide<'a>(&'a self, _: &'a EffectRequest) -> Answer<'a, PolicyDecision> {
+    fn decide<'a>(&'a self, _: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Decided> {
         let decision = self.decision.lock().expect("no panic").clone();
         let allow = PolicyDecision::Allow {
             rules: vec!["test".into()],
         };
-        Box::pin(async { decision.unwrap_or(allow) })
+        let decided = Decided {
+            decision: decision.unwrap_or(allow),
+            grounds: None,
+        };
+        Box::pin(async { decided })
     }
 
-    fn attempt<'a>(
-        &'a self,
-        _: &'a EffectRequest,
-        key: &'a IdempotencyKey,
-    ) -> Answer<'a, EffectOutcome> {
-        self.done
-            .lock()
-            .expect("no panic")
-            .push(key.as_str().to_owned());
+    fn attempt<'a>(&'a self, permit: Permit, _: &'a Asker) -> Answer<'a, Settled> {
+        let key = permit.effect().key().as_str().to_owned();
+        self.done.lock().expect("no panic").push(key);
         let detail = Text::from("the answer was lost");
         let receipt = Text::from("done");
         let outcome = if self.loses_answers {
@@ -131,16 +141,17 @@ impl EffectPort for Platform {
         } else {
             EffectOutcome::Confirmed { receipt }
         };
-        Box::pin(async { outcome })
+        Box::pin(async { outcome.into() })
     }
 
-    fn reconcile<'a>(
-        &'a self,
-        _: &'a EffectRequest,
-        key: &'a IdempotencyKey,
-    ) -> Answer<'a, EffectOutcome> {
+    fn reconcile<'a>(&'a self, effect: &'a EffectRequest, _: &'a Asker) -> Answer<'a, Settled> {
+        let key = effect.key();
         let happened = self.done().iter().any(|done| done == key.as_str());
-        let outcome = if happened {
+        let outcome = if self.knows_nothing {
+            EffectOutcome::Unknown {
+                detail: Text::from("nobody can say"),
+            }
+        } else if happened {
             EffectOutcome::Confirmed {
                 receipt: Text::from("found"),
             }
@@ -149,7 +160,7 @@ impl EffectPort for Platform {
                 detail: Text::from("never arrived"),
             }
         };
-        Box::pin(async { outcome })
+        Box::pin(async { outcome.into() })
     }
 }
 
@@ -164,5 +175,7 @@ pub(crate) fn effect(event: &str) -> EffectRequest {
         },
         event: event.into(),
         arguments: Text::from("{}"),
+        class: EffectClass::Effect,
+        taint: Vec::new(),
     }
 }

@@ -12,6 +12,7 @@ mod fixture;
 mod learned;
 mod panel;
 mod past_councils;
+mod people;
 mod planted;
 mod reuse;
 mod rlm;

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::Request;
+use fathom_core::tool;
 use llama_cpp_2::sampling::LlamaSampler;
 use llguidance::api::TopLevelGrammar;
 use llguidance::{Matcher, ParserFactory};
@@ -26,21 +27,26 @@ pub(crate) struct Constraints {
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Schema(String),
+    /// A schema that holds those of tools, which nobody wrote for this.
+    Calls(String),
     Pattern(String),
 }
 
 impl Source {
-    /// The constraint of `request`. Both kinds at once are one too many.
+    /// The constraint of `request`. Two kinds at once are one too many.
     pub(crate) fn of(request: &Request) -> Result<Option<Self>, ModelFailure> {
-        let source = match (&request.schema, &request.pattern) {
-            (None, None) => return Ok(None),
-            (Some(schema), None) => Self::Schema(schema.as_str().to_owned()),
-            (None, Some(pattern)) => Self::Pattern(pattern.as_str().to_owned()),
-            (Some(_), Some(_)) => {
-                return Err(rejected("a reply cannot have both a schema and a pattern"));
+        let source = match (&request.schema, &request.pattern, request.tools.is_empty()) {
+            (None, None, true) => return Ok(None),
+            (Some(schema), None, true) => Self::Schema(schema.as_str().to_owned()),
+            (None, Some(pattern), true) => Self::Pattern(pattern.as_str().to_owned()),
+            (None, None, false) => Self::Calls(tool::as_schema(&request.tools).to_string()),
+            _ => {
+                return Err(rejected(
+                    "a reply has a schema, a pattern or tools, and only one of them",
+                ));
             }
         };
-        let (Self::Schema(text) | Self::Pattern(text)) = &source;
+        let (Self::Schema(text) | Self::Calls(text) | Self::Pattern(text)) = &source;
         if text.len() > SOURCE_BYTES_MAX {
             return Err(rejected(&format!(
                 "the schema or pattern has {} bytes, above {SOURCE_BYTES_MAX}",
@@ -70,7 +76,9 @@ impl Constraints {
             .as_ref()
             .map_err(|cause| rejected(&format!("no reply can be held to a form: {cause}")))?;
         let (grammar, what) = match source {
-            Source::Schema(schema) => (schema_grammar(schema)?, "schema"),
+            Source::Schema(schema) => (schema_grammar(schema, false)?, "schema"),
+            // Whoever carries out a call looks at its arguments again.
+            Source::Calls(schema) => (schema_grammar(schema, true)?, "list of tools"),
             Source::Pattern(pattern) => {
                 (TopLevelGrammar::from_regex(unanchored(pattern)), "pattern")
             }
@@ -92,7 +100,8 @@ fn unanchored(pattern: &str) -> &str {
     }
 }
 
-fn schema_grammar(schema: &str) -> Result<TopLevelGrammar, ModelFailure> {
+/// A lenient grammar passes over what it cannot hold a reply to.
+fn schema_grammar(schema: &str, lenient: bool) -> Result<TopLevelGrammar, ModelFailure> {
     let mut schema: Value = serde_json::from_str(schema)
         .map_err(|error| rejected(&format!("the schema is no JSON: {error}")))?;
     let Some(object) = schema.as_object_mut() else {
@@ -101,7 +110,7 @@ fn schema_grammar(schema: &str) -> Result<TopLevelGrammar, ModelFailure> {
     // Free white space between the parts is where small models lose themselves.
     object.insert(
         "x-guidance".to_owned(),
-        json!({ "whitespace_flexible": false }),
+        json!({ "whitespace_flexible": false, "lenient": lenient }),
     );
     Ok(TopLevelGrammar::from_json_schema(schema))
 }

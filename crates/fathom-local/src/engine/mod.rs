@@ -40,6 +40,7 @@ use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{
     Delivery, Exactness, Measured, Price, Reply, Request, Usage, UsageSource,
 };
+use fathom_core::tool;
 use llama_cpp_2::model::params::LlamaModelParams;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::Matcher;
@@ -139,6 +140,8 @@ impl Engine {
 
     /// What `request` will take, template included. It costs no money.
     pub fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
+        let worded = tool::in_words(request);
+        let request = worded.as_ref().unwrap_or(request);
         Ok(Measured {
             input_tokens: self.inner.mind.prompt(request)?.len() as u64,
             exactness: Exactness::Exact,
@@ -173,10 +176,13 @@ impl Inner {
         deltas: &mut Deltas<'_>,
     ) -> Result<Reply, ModelFailure> {
         let begin = machine::now();
+        let matcher = self.matcher(request).await?;
+        // The model has no calls of its own: it is told of tools in words, and its JSON is a call or an answer.
+        let worded = tool::in_words(request);
+        let request = worded.as_ref().unwrap_or(request);
         let prompt = self.mind.prompt(request)?;
         let input_tokens = prompt.len() as u64;
         self.check_size(input_tokens, request)?;
-        let matcher = self.matcher(request).await?;
         let place = Arc::clone(&self.places)
             .acquire_owned()
             .await
@@ -210,8 +216,13 @@ impl Inner {
         if request.delivery == Delivery::Streamed && passed_bytes < text.len() {
             deltas(&text[passed_bytes..]);
         }
+        let (text, tool_calls) = match worded {
+            Some(_) => tool::out_of_words(text),
+            None => (text, Vec::new()),
+        };
         Ok(Reply {
             text: text.into(),
+            tool_calls,
             ending,
             usage: Usage {
                 input_tokens,

@@ -14,6 +14,7 @@ fn request(temperature_milli: Option<u16>, pattern: Option<&str>) -> Request {
         temperature_milli,
         schema: None,
         pattern: pattern.map(Text::from),
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(1000),

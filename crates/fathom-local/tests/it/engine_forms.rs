@@ -2,6 +2,7 @@
 
 use fathom_core::failure::{Billing, FailureKind};
 use fathom_core::model::{Ending, Request};
+use fathom_core::tool::ToolSpec;
 use fathom_local::engine::EngineOptions;
 use serde_json::Value;
 
@@ -26,6 +27,63 @@ fn vote(question: &str) -> Request {
     Request {
         schema: Some(schema.to_string().into()),
         ..says(question, 160)
+    }
+}
+
+fn tools() -> Vec<ToolSpec> {
+    // `uri` and `minProperties` are among what no grammar can hold a reply to.
+    let look = serde_json::json!({
+        "type": "object",
+        "properties": { "page": { "type": "integer" }, "of": { "type": "string", "format": "uri-reference" } },
+        "required": ["page"],
+        "minProperties": 1,
+    });
+    let spec = |name: &str, schema: &str| ToolSpec {
+        name: name.into(),
+        description: "Looks something up.".into(),
+        schema: schema.into(),
+    };
+    vec![
+        spec("look", &look.to_string()),
+        spec(
+            "clock",
+            r#"{"type":"object","properties":{},"additionalProperties":false}"#,
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn x05_a_model_without_calls_of_its_own_wants_a_tool_or_answers() {
+    let engine = smallest();
+    let plain = says("What time is it? Have a tool called.", 120);
+    let request = Request {
+        tools: tools(),
+        ..plain.clone()
+    };
+    let measured = |request| engine.measure(request).unwrap().input_tokens;
+    assert!(
+        measured(&request) > measured(&plain) + 50,
+        "the tools are counted"
+    );
+    for temperature in [0, 1300] {
+        let request = Request {
+            temperature_milli: Some(temperature),
+            ..request.clone()
+        };
+        let reply = ask(&engine, &request).await.unwrap();
+        if reply.ending == Ending::Truncated {
+            continue;
+        }
+        match &reply.tool_calls[..] {
+            [] => assert!(!reply.text.is_blank()),
+            [call] => {
+                assert!(reply.text.as_str().is_empty());
+                assert!(["look", "clock"].contains(&call.name.as_str()), "{call:?}");
+                let arguments: Value = serde_json::from_str(call.arguments.as_str()).unwrap();
+                assert!(arguments.is_object());
+            }
+            calls => panic!("one at most: {calls:?}"),
+        }
     }
 }
 
@@ -119,6 +177,8 @@ async fn a_form_that_cannot_be_meant_is_rejected_before_anything_is_read() {
     };
     let mut both = with_schema("{}");
     both.pattern = Some("a".into());
+    let mut tools_too = with_schema("{}");
+    tools_too.tools = tools();
     let requests = [
         with_schema("{ not json"),
         with_schema("[1, 2]"),
@@ -128,6 +188,7 @@ async fn a_form_that_cannot_be_meant_is_rejected_before_anything_is_read() {
         with_pattern("(unclosed"),
         with_pattern(r"(a)\1"),
         both,
+        tools_too,
     ];
     for request in requests {
         let failure = ask(&engine, &request).await.unwrap_err();

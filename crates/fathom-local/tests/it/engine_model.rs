@@ -63,6 +63,7 @@ pub(crate) fn says(text: &str, output_tokens_max: u32) -> Request {
         temperature_milli: Some(0),
         schema: None,
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(60_000),

@@ -6,7 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Fault, Protocol, count, error_in, object, schema_of, temperature, write};
+use super::{
+    Fault, Protocol, arguments_of, count, error_in, object, schema_of, temperature, write,
+};
 use crate::classify::Said;
 use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
@@ -40,7 +42,7 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<[Tool<'a>; 1]>,
+    tools: Option<Vec<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<ToolChoice>,
     stream: bool,
@@ -65,15 +67,16 @@ struct Format<'a> {
 
 #[derive(Serialize)]
 struct Tool<'a> {
-    name: &'static str,
-    description: &'static str,
+    name: &'a str,
+    description: &'a str,
     input_schema: &'a RawValue,
 }
 
 #[derive(Serialize)]
-struct ToolChoice {
-    r#type: &'static str,
-    name: &'static str,
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ToolChoice {
+    Auto,
+    Tool { name: &'static str },
 }
 
 /// A whole reply. A tool's input is kept as the model wrote it.
@@ -93,6 +96,8 @@ struct Block {
     r#type: Value,
     #[serde(default)]
     text: Value,
+    #[serde(default)]
+    name: Value,
     #[serde(default)]
     input: Option<Box<RawValue>>,
 }
@@ -116,6 +121,11 @@ impl Protocol for Anthropic {
             SchemaBy::Native => (schema, None),
             SchemaBy::Tool => (None, schema.map(as_tool).transpose()?),
         };
+        let (tools, tool_choice) = match tool {
+            Some(tool) => (Some(vec![tool]), Some(ToolChoice::Tool { name: TOOL })),
+            None if request.tools.is_empty() => (None, None),
+            None => (Some(offered(request)?), Some(ToolChoice::Auto)),
+        };
         let (system, messages) = lines(request);
         write(&Body {
             model: &self.model,
@@ -132,11 +142,8 @@ impl Protocol for Anthropic {
                     schema,
                 },
             }),
-            tool_choice: tool.is_some().then_some(ToolChoice {
-                r#type: "tool",
-                name: TOOL,
-            }),
-            tools: tool.map(|tool| [tool]),
+            tools,
+            tool_choice,
             stream: request.delivery == Delivery::Streamed,
         })
     }
@@ -154,6 +161,10 @@ impl Protocol for Anthropic {
         for block in &blocks {
             match (block.r#type.as_str(), &block.input) {
                 (Some("text"), _) => heard.text += block.text.as_str().unwrap_or_default(),
+                (Some("tool_use"), Some(input)) if heard.offered => {
+                    let name = block.name.as_str().unwrap_or_default();
+                    heard.call(None, name, input.get())?;
+                }
                 (Some("tool_use"), Some(input)) => heard.text += input.get(),
                 // Thoughts are not part of the answer.
                 _ => {}
@@ -174,10 +185,19 @@ impl Protocol for Anthropic {
                 heard.output_tokens = None;
             }
             Some("content_block_start") => {
-                heard.text += event["content_block"]["text"].as_str().unwrap_or_default();
+                let block = &event["content_block"];
+                heard.text += block["text"].as_str().unwrap_or_default();
+                if block["type"] == "tool_use" {
+                    let name = block["name"].as_str().unwrap_or_default();
+                    heard.call(count(&event["index"]), name, "")?;
+                }
             }
             Some("content_block_delta") => {
                 let delta = &event["delta"];
+                if heard.offered && delta["type"] == "input_json_delta" {
+                    let part = delta["partial_json"].as_str().unwrap_or_default();
+                    return heard.call(count(&event["index"]), "", part);
+                }
                 let words = match delta["type"].as_str() {
                     Some("text_delta") => &delta["text"],
                     Some("input_json_delta") => &delta["partial_json"],
@@ -238,6 +258,18 @@ fn as_tool(schema: &RawValue) -> Result<Tool<'_>, ModelFailure> {
         description: "Gives the answer. Every answer goes through this tool.",
         input_schema: schema,
     })
+}
+
+fn offered(request: &Request) -> Result<Vec<Tool<'_>>, ModelFailure> {
+    let mut tools = Vec::new();
+    for tool in &request.tools {
+        tools.push(Tool {
+            name: &tool.name,
+            description: tool.description.as_str(),
+            input_schema: arguments_of(tool)?,
+        });
+    }
+    Ok(tools)
 }
 
 fn stop(reason: &Value, heard: &mut Heard) {

@@ -6,7 +6,10 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Fault, Protocol, count, error_in, object, schema_of, temperature, words, write};
+use super::{
+    Fault, Function, Protocol, calls, count, error_in, functions, object, schema_of, temperature,
+    words, write,
+};
 use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
 
@@ -30,6 +33,8 @@ struct Body<'a> {
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Function<'a>>,
     options: Options,
 }
 
@@ -76,6 +81,7 @@ impl Protocol for Ollama {
                 .collect(),
             stream: request.delivery == Delivery::Streamed,
             format: schema_of(request)?,
+            tools: functions(request)?,
             options: Options {
                 num_predict: request.output_tokens_max,
                 num_ctx: window(request),
@@ -105,11 +111,10 @@ impl Protocol for Ollama {
 ///
 /// Ollama cuts a longer request without a word, and loads the model again whenever the window changes.
 fn window(request: &Request) -> u64 {
-    let bytes: usize = request
-        .messages
-        .iter()
-        .map(|message| message.text.as_str().len())
-        .sum();
+    let messages = request.messages.iter().map(|message| &message.text);
+    let tools = request.tools.iter();
+    let tools = tools.flat_map(|tool| [&tool.description, &tool.schema]);
+    let bytes: usize = messages.chain(tools).map(|text| text.as_str().len()).sum();
     let input = bytes as u64 / BYTES_PER_TOKEN;
     let needed = input.saturating_add(u64::from(request.output_tokens_max));
     needed
@@ -123,6 +128,7 @@ fn hear(line: &Value, heard: &mut Heard) -> Result<(), Fault> {
         return Err(Fault::Said(said));
     }
     heard.text += &words(&line["message"]["content"]);
+    calls(&line["message"], heard)?;
     if line["done"] == Value::Bool(true) {
         heard.stop = Some(match line["done_reason"].as_str() {
             Some("length") => Stop::Length,

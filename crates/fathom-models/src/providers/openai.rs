@@ -7,7 +7,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::schema::is_strict;
-use super::{Fault, Protocol, count, error_in, object, schema_of, temperature, words, write};
+use super::{
+    Fault, Function, Protocol, calls, count, error_in, functions, object, schema_of, temperature,
+    words, write,
+};
 use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
 use crate::prices::{OutputCap, Sampling};
@@ -37,6 +40,10 @@ struct Body<'a> {
     seed: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Function<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<&'static str>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -112,6 +119,8 @@ impl Protocol for OpenAi {
                     schema,
                 },
             }),
+            tools: functions(request)?,
+            tool_choice: (!request.tools.is_empty()).then_some("auto"),
             stream,
             stream_options: stream.then_some(StreamOptions {
                 include_usage: true,
@@ -128,7 +137,7 @@ impl Protocol for OpenAi {
         if !choice.is_object() {
             return Err(Fault::Unexpected("expected a choice"));
         }
-        hear(&choice["message"], choice, heard);
+        hear(&choice["message"], choice, heard)?;
         usage(&answer["usage"], heard);
         heard.ended = true;
         Ok(())
@@ -145,14 +154,15 @@ impl Protocol for OpenAi {
         }
         // A chunk without choices carries usage, or some server's own news.
         let choice = &chunk["choices"][0];
-        hear(&choice["delta"], choice, heard);
+        hear(&choice["delta"], choice, heard)?;
         usage(&chunk["usage"], heard);
         Ok(())
     }
 }
 
-fn hear(said: &Value, choice: &Value, heard: &mut Heard) {
+fn hear(said: &Value, choice: &Value, heard: &mut Heard) -> Result<(), Fault> {
     heard.text += &words(&said["content"]);
+    calls(said, heard)?;
     if let Some(finish) = choice["finish_reason"]
         .as_str()
         .filter(|word| !word.is_empty())
@@ -172,6 +182,7 @@ fn hear(said: &Value, choice: &Value, heard: &mut Heard) {
             stop => *stop = Some(Stop::Declined(refusal)),
         }
     }
+    Ok(())
 }
 
 fn usage(usage: &Value, heard: &mut Heard) {

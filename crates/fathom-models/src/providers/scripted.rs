@@ -8,8 +8,10 @@ use std::time::Duration;
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{Delivery, Measured, Request};
 use fathom_core::text::Text;
+use fathom_core::tool;
 use regex::Regex;
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::render;
 use crate::classify::{self, DETAIL_CHARS_MAX, RETRY_AFTER_MAX, Said, clean};
@@ -31,12 +33,22 @@ const UNFIT_CHARS_MAX: usize = 120;
 struct Written {
     r#match: Option<String>,
     reply: Option<String>,
+    #[serde(default)]
+    tool_calls: Vec<WrittenCall>,
     error: Option<WrittenError>,
     usage: Option<WrittenUsage>,
     #[serde(default)]
     delay_ms: u64,
     #[serde(default = "once")]
     times: u64,
+}
+
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCall {
+    name: String,
+    /// An object; a string stands for whatever a model may write in its place.
+    arguments: Value,
 }
 
 #[derive(Deserialize)]
@@ -68,6 +80,7 @@ fn once() -> u64 {
 enum Answer {
     Reply {
         text: Arc<str>,
+        calls: Arc<[WrittenCall]>,
         usage: Option<WrittenUsage>,
     },
     Failure(ModelFailure),
@@ -90,14 +103,21 @@ impl Line {
         if written.times == 0 {
             return Err("`times` is 0: the line would never answer".to_owned());
         }
+        let has_calls = !written.tool_calls.is_empty();
         let answer = match (written.reply, written.error) {
-            (Some(text), None) => Answer::Reply {
-                text: text.into(),
+            (None, Some(_)) if has_calls => {
+                return Err("has both `tool_calls` and `error`".to_owned());
+            }
+            (None, None) if !has_calls => {
+                return Err("has neither `reply` nor `error`".to_owned());
+            }
+            (text, None) => Answer::Reply {
+                text: text.unwrap_or_default().into(),
+                calls: written.tool_calls.into(),
                 usage: written.usage,
             },
             (None, Some(error)) => Answer::Failure(fail(error)?),
             (Some(_), Some(_)) => return Err("has both `reply` and `error`".to_owned()),
-            (None, None) => return Err("has neither `reply` nor `error`".to_owned()),
         };
         Ok(Self {
             fits,
@@ -236,9 +256,26 @@ impl Scripted {
         if !delay.is_zero() {
             clock::wait(delay).await;
         }
-        let (text, usage) = match answer {
+        let (text, calls, usage) = match answer {
             Answer::Failure(failure) => return Err(failure),
-            Answer::Reply { text, usage } => (text, usage),
+            Answer::Reply { text, calls, usage } => (text, calls, usage),
+        };
+        for call in calls.iter() {
+            let arguments = match &call.arguments {
+                Value::String(arguments) => arguments.clone(),
+                arguments => arguments.to_string(),
+            };
+            hear_call(heard, &call.name, &arguments)?;
+        }
+        let text: Arc<str> = if heard.offered && calls.is_empty() {
+            // Such a line stands for a model that has no calls of its own.
+            let (text, calls) = tool::out_of_words(text.to_string());
+            for call in calls {
+                hear_call(heard, call.name.as_str(), call.arguments.as_str())?;
+            }
+            text.into()
+        } else {
+            text
         };
         match request.delivery {
             Delivery::Whole => heard.text.push_str(&text),
@@ -256,6 +293,13 @@ impl Scripted {
         heard.output_tokens = usage.map(|usage| usage.output);
         Ok(())
     }
+}
+
+fn hear_call(heard: &mut Heard, name: &str, arguments: &str) -> Result<(), ModelFailure> {
+    heard.call(None, name, arguments).map_err(|_| {
+        let detail = "the line has too many calls of tools";
+        ModelFailure::unsent(FailureKind::Rejected, detail)
+    })
 }
 
 impl Model for Scripted {
@@ -283,7 +327,7 @@ impl Model for Scripted {
         Box::pin(async move {
             let started = clock::now();
             let measured = self.measure(request)?;
-            let mut heard = Heard::default();
+            let mut heard = Heard::of(request);
             let speaking = self.speak(request, deltas, &mut heard);
             let outcome = match tokio::time::timeout(request.timeout.into(), speaking).await {
                 Ok(outcome) => outcome,

@@ -34,6 +34,7 @@ pub(crate) fn request(delivery: Delivery) -> Request {
         temperature_milli: Some(700),
         schema: None,
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery,
         timeout: Millis(60_000),

@@ -18,3 +18,5 @@ mod limits;
 mod replies;
 #[cfg(test)]
 mod scripts;
+#[cfg(test)]
+mod tools;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fathom_core::failure::{Billing, FailureKind, ModelFailure};
 use fathom_core::model::{Delivery, Message, ModelSpec, Request, Speaker, UsageSource};
+use fathom_core::tool::{ToolCall, ToolSpec};
 use fathom_core::unit::Millis;
 use fathom_models::{Catalog, Model, ModelsError, render};
 use tempfile::TempDir;
@@ -217,4 +218,58 @@ fn x05_a_packet_is_rendered_speaker_by_speaker() {
         render(&request(Delivery::Whole)),
         "system: Be brief.\nuser: hello\n"
     );
+}
+
+#[tokio::test]
+async fn x05_a_line_may_want_tools_called() {
+    let stage = Stage::new(
+        r#"{"tool_calls": [{"name": "look", "arguments": {"page": 1}}, {"name": "post", "arguments": "no JSON"}]}
+{"reply": "I look.", "tool_calls": [{"name": "look", "arguments": {}}]}
+{"reply": "{\"tool\": \"look\", \"arguments\": {\"page\": 2}}"}
+{"reply": "{\"answer\": \"yes\"}"}
+{"reply": "plain words"}
+{"tool_calls": [{"name": "look", "arguments": {}}]}
+"#,
+    );
+    let offering = Request {
+        tools: vec![ToolSpec {
+            name: "look".into(),
+            description: "Looks.".into(),
+            schema: "{}".into(),
+        }],
+        ..saying("go")
+    };
+    let model = stage.try_model().unwrap();
+    let mut heard = Vec::new();
+    for _ in 0..5 {
+        let reply = ask(&*model, &offering).await.reply();
+        let call = |call: &ToolCall| format!("{} {}", call.name.as_str(), call.arguments.as_str());
+        let calls: Vec<_> = reply.tool_calls.iter().map(call).collect();
+        heard.push((reply.text.as_str().to_owned(), calls));
+    }
+    let line = |text: &str, calls: &[&str]| {
+        let calls = calls.iter().map(|&call| call.to_owned()).collect();
+        (text.to_owned(), calls)
+    };
+    assert_eq!(
+        heard,
+        [
+            line("", &[r#"look {"page":1}"#, "post no JSON"]),
+            line("I look.", &["look {}"]),
+            line("", &[r#"look {"page":2}"#]),
+            line("yes", &[]),
+            line("plain words", &[]),
+        ]
+    );
+    let failure = ask(&*model, &saying("go")).await.failure();
+    assert_eq!(failure.kind, FailureKind::Empty, "no tool was offered");
+}
+
+#[test]
+fn a_line_cannot_want_tools_called_and_fail() {
+    let stage = Stage::new(
+        r#"{"tool_calls": [{"name": "look", "arguments": {}}], "error": {"status": 500}}"#,
+    );
+    let error = stage.try_model().unwrap_err().to_string();
+    assert!(error.contains("both `tool_calls` and `error`"), "{error}");
 }

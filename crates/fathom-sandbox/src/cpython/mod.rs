@@ -106,9 +106,17 @@ enum Done {
 impl Base {
     /// Starts the base process on this Python; an error says why it cannot be used.
     pub(crate) async fn begin(program: &Path) -> Result<(Self, Isolation), String> {
+        Self::begin_with(program, filter::base()?, filter::session()?).await
+    }
+
+    async fn begin_with(
+        program: &Path,
+        base_filters: Vec<Vec<u8>>,
+        session_filters: Vec<Vec<u8>>,
+    ) -> Result<(Self, Isolation), String> {
         let setup = Setup {
-            base_filters: filter::base()?,
-            session_filters: filter::session()?,
+            base_filters,
+            session_filters,
             session: SESSION,
             recipes: RECIPES,
             threads_max: THREADS_MAX,
@@ -327,3 +335,7 @@ fn out_of_turn() -> SandboxError {
 pub(crate) fn programs(python: Option<&PathBuf>, folders: &[PathBuf]) -> Vec<PathBuf> {
     python.map_or_else(|| candidates(folders), |python| vec![python.clone()])
 }
+
+#[cfg(test)]
+#[path = "lockdown_tests.rs"]
+mod tests;

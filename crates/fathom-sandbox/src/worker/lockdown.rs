@@ -78,3 +78,7 @@ pub(super) fn verify(locked: Locked) -> Result<(), String> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "lockdown_tests.rs"]
+mod tests;

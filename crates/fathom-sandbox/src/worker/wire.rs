@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::confine::Job;
 use super::lockdown::Locked;
 use crate::material::Piece;
 
@@ -21,7 +22,17 @@ pub(crate) enum Greeting {
     Refused { reason: String },
 }
 
-/// The host's first frame.
+/// The host's first frame: what the worker is for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum First {
+    /// It runs cells.
+    Begin(Begin),
+    /// It becomes a program.
+    Confine(Job),
+}
+
+/// What cells begin with.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Begin {
     /// Most bytes of memory beyond the material.

@@ -7,6 +7,7 @@
 
 mod attacks;
 mod cells;
+mod confined;
 mod conformance;
 mod fixture;
 mod isolation;

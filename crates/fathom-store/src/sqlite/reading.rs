@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use fathom_core::effect::{IdempotencyKey, KillScope};
+use fathom_core::effect::IdempotencyKey;
 use fathom_core::event::Signal;
 use fathom_core::id::{Digest, Epoch, RunId, Seq};
 use fathom_core::unit::Timestamp;
@@ -16,7 +16,7 @@ use crate::error::StoreError;
 use crate::journal::{Cursor, Stored};
 use crate::registry::Claim;
 use crate::runs::{RunFilter, RunInfo, RunQuery, RunState, id_digits};
-use crate::signals::{KillOrder, PostedSignal, SignalId};
+use crate::signals::{PostedSignal, SignalId};
 
 /// Connections that are kept for the next reader.
 const IDLE_MAX: usize = 8;
@@ -74,7 +74,7 @@ impl Readers {
     }
 }
 
-fn parsed<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, StoreError> {
+pub(super) fn parsed<T: DeserializeOwned>(text: &str, what: &str) -> Result<T, StoreError> {
     serde_json::from_str(text)
         .map_err(|error| StoreError::damaged(format!("{what} cannot be read: {error}")))
 }
@@ -121,7 +121,8 @@ fn stored(row: &Row<'_>) -> rusqlite::Result<Stored> {
 }
 
 const INFO_COLUMNS: &str =
-    "run, epoch, state, program, model, created_at, updated_at, events, episodes, model_calls";
+    "run, epoch, state, program, model, created_at, updated_at, events, episodes,
+    model_calls, started_by";
 
 /// A line of the list, its state still as text.
 fn info_row(row: &Row<'_>) -> rusqlite::Result<(String, RunInfo)> {
@@ -138,6 +139,7 @@ fn info_row(row: &Row<'_>) -> rusqlite::Result<(String, RunInfo)> {
         events: count(7)?,
         episodes: count(8)?,
         model_calls: count(9)?,
+        started_by: row.get(10)?,
     };
     Ok((row.get(2)?, info))
 }
@@ -223,25 +225,6 @@ pub(super) fn signals(
         });
     }
     Ok(signals)
-}
-
-pub(super) fn kills(connection: &Connection) -> Result<Vec<KillOrder>, StoreError> {
-    let mut query = connection.prepare_cached(
-        "SELECT scope, thrown_by, thrown_at FROM kills WHERE lifted_at IS NULL ORDER BY id",
-    )?;
-    let mut rows = query.query([])?;
-    let mut kills = Vec::new();
-    while let Some(row) = rows.next()? {
-        let scope: String = row.get(0)?;
-        let scope: KillScope = parsed(&scope, "the scope of a kill switch")?;
-        let Col(at) = row.get(2)?;
-        kills.push(KillOrder {
-            scope,
-            by: row.get(1)?,
-            at: Timestamp(at),
-        });
-    }
-    Ok(kills)
 }
 
 pub(super) fn claim_of(

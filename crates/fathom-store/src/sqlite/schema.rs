@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 
 /// The format this program writes.
-pub(super) const FORMAT: u32 = 1;
+pub(super) const FORMAT: u32 = 2;
 
 /// How often one process looks whether another's commit is over. Its commits follow each other closely, so who
 /// looks seldom waits long.
@@ -18,6 +18,7 @@ const BUSY_LOOKS_MAX: i32 = 30_000;
 /// Pages in the write-ahead log before they move into the main file: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 4096;
 
+/// The tables of the first format. What came later is in [`MIGRATIONS`], which a new file goes through too.
 const TABLES: &str = "
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
@@ -97,7 +98,39 @@ CREATE TABLE overrides (
 pub(super) type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
 /// The step from format `n` to `n + 1` stands at index `n - 1`.
-const MIGRATIONS: [Migration; FORMAT as usize - 1] = [];
+const MIGRATIONS: [Migration; FORMAT as usize - 1] = [|file| file.execute_batch(PEOPLE)];
+
+/// Since format 2: what people are asked, what they said, and why.
+const PEOPLE: &str = "
+ALTER TABLE runs ADD COLUMN started_by TEXT;
+ALTER TABLE kills ADD COLUMN thrown_why TEXT NOT NULL DEFAULT '';
+ALTER TABLE kills ADD COLUMN lifted_why TEXT;
+ALTER TABLE overrides ADD COLUMN why TEXT NOT NULL DEFAULT '';
+
+CREATE TABLE approvals (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    run BLOB NOT NULL,
+    episode TEXT NOT NULL,
+    ask INTEGER NOT NULL,
+    is_open INTEGER NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX approvals_by_ask ON approvals (run, episode, ask);
+CREATE INDEX approvals_open ON approvals (number) WHERE is_open = 1;
+
+CREATE TABLE pins (
+    number INTEGER PRIMARY KEY,
+    charter TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    seen_at INTEGER NOT NULL,
+    let_in INTEGER,
+    accepted_by TEXT,
+    accepted_at INTEGER,
+    UNIQUE (charter, tool, digest)
+) STRICT;
+";
 
 /// Makes a connection fit for the journal: commits are on the disk when they return.
 pub(super) fn configure(connection: &mut Connection) -> Result<(), StoreError> {
@@ -135,8 +168,11 @@ fn prepare_for(
     migrations: &[Migration],
 ) -> Result<(), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    match format_of(&transaction)? {
-        None => transaction.execute_batch(TABLES)?,
+    let found = match format_of(&transaction)? {
+        None => {
+            transaction.execute_batch(TABLES)?;
+            1
+        }
         Some(found) if found > known => {
             return Err(StoreError::NewerFormat {
                 found,
@@ -144,12 +180,11 @@ fn prepare_for(
                 written_by: meta(&transaction, "written_by")?.unwrap_or_default(),
             });
         }
-        Some(found) => {
-            let done = found.saturating_sub(1) as usize;
-            for migrate in migrations.iter().skip(done) {
-                migrate(&transaction)?;
-            }
-        }
+        Some(found) => found,
+    };
+    let done = found.saturating_sub(1) as usize;
+    for migrate in migrations.iter().skip(done) {
+        migrate(&transaction)?;
     }
     if meta(&transaction, "format")? != Some(known.to_string()) {
         set_meta(&transaction, "format", &known.to_string())?;

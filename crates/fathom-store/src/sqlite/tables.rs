@@ -12,7 +12,7 @@ use crate::entry::Entry;
 use crate::error::StoreError;
 use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome};
 use crate::runs::{Delta, NewRun, RunState};
-use crate::signals::{KillOrder, Lifted, SignalId};
+use crate::signals::SignalId;
 
 /// Runs a statement that has neither parameters nor rows.
 pub(super) fn execute(connection: &Connection, sql: &str) -> Result<(), StoreError> {
@@ -85,8 +85,8 @@ pub(super) fn create_run(connection: &Connection, new: &NewRun) -> Result<Epoch,
     connection
         .prepare_cached(
             "INSERT INTO runs (run, epoch, state, is_finished, program, model, created_at, updated_at,
-                               events, episodes, model_calls)
-             VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?6, 0, 0, 0)",
+                               events, episodes, model_calls, started_by)
+             VALUES (?1, ?2, ?3, 0, ?4, ?5, ?6, ?6, 0, 0, 0, ?7)",
         )?
         .execute(params![
             Col(new.run),
@@ -94,7 +94,8 @@ pub(super) fn create_run(connection: &Connection, new: &NewRun) -> Result<Epoch,
             json(&RunState::Running)?,
             new.program,
             new.model,
-            Col(new.created_at.0)
+            Col(new.created_at.0),
+            new.started_by
         ])?;
     Ok(first)
 }
@@ -156,27 +157,6 @@ pub(super) fn drop_signals(
         .prepare_cached("DELETE FROM signals WHERE run = ?1 AND id <= ?2")?
         .execute(params![Col(run), Col(upto.0)])?;
     Ok(())
-}
-
-pub(super) fn set_kill(connection: &Connection, order: &KillOrder) -> Result<(), StoreError> {
-    connection
-        .prepare_cached(
-            "INSERT INTO kills (scope, thrown_by, thrown_at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![json(&order.scope)?, order.by, Col(order.at.0)])?;
-    Ok(())
-}
-
-pub(super) fn lift_kill(connection: &Connection, order: &KillOrder) -> Result<Lifted, StoreError> {
-    let lifted = connection
-        .prepare_cached(
-            "UPDATE kills SET lifted_by = ?2, lifted_at = ?3 WHERE scope = ?1 AND lifted_at IS NULL",
-        )?
-        .execute(params![json(&order.scope)?, order.by, Col(order.at.0)])?;
-    Ok(match lifted {
-        0 => Lifted::WasNotThrown,
-        _ => Lifted::Now,
-    })
 }
 
 /// The claim that holds a key, and how many held it before.
@@ -268,14 +248,15 @@ pub(super) fn override_claim(
     };
     connection
         .prepare_cached(
-            "INSERT INTO overrides (key, generation, ordered_by, ordered_at) VALUES (?1, ?2, ?3, ?4)
+            "INSERT INTO overrides (key, generation, ordered_by, ordered_at, why) VALUES (?1, ?2, ?3, ?4, ?5)
              ON CONFLICT DO NOTHING",
         )?
         .execute(params![
             order.key.as_str(),
             Col(held.generation + 1),
             order.by,
-            Col(order.at.0)
+            Col(order.at.0),
+            order.why
         ])?;
     Ok(OverrideOutcome::Recorded)
 }

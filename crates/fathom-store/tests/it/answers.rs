@@ -2,6 +2,7 @@
 
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::model::Request;
+use fathom_core::tool::ToolSpec;
 use fathom_core::unit::{Millis, Timestamp};
 use fathom_store::{ANSWER_AGE_MAX, Answer, AnswerPlace, Answers, Home};
 
@@ -61,6 +62,14 @@ fn c10_an_answer_is_found_by_the_very_request_and_by_nothing_else() {
         },
         Request {
             pattern: Some("a+".into()),
+            ..asked.clone()
+        },
+        Request {
+            tools: vec![ToolSpec {
+                name: "look".into(),
+                description: "Looks.".into(),
+                schema: "{}".into(),
+            }],
             ..asked.clone()
         },
         Request {

@@ -228,6 +228,7 @@ pub(crate) fn the_list_follows_the_root(backend: &dyn Backend) {
         events: 7,
         episodes: 3,
         model_calls: 2,
+        started_by: Some("os:ada".to_owned()),
     };
     assert_eq!(info(&*journal, 1), wanted);
 }
@@ -279,6 +280,7 @@ pub(crate) fn a_signal_waits_until_a_record_settles_it(backend: &dyn Backend) {
         ask: AskId(3),
         allow: true,
         by: "ada".to_owned(),
+        binding: Digest([7; 32]),
     };
     assert_eq!(signals(SignalId(0)), []);
     let first = other.post_signal(run(1), &decide).unwrap();
@@ -308,6 +310,7 @@ pub(crate) fn a_kill_holds_until_its_scope_is_lifted(backend: &dyn Backend) {
         scope,
         by: by.to_owned(),
         at: Timestamp(at),
+        why: format!("{by} has a reason"),
     };
     let tenant = KillScope::Tenant("acme".to_owned());
     let global = order(KillScope::Global, "ada", 1);
@@ -330,6 +333,12 @@ pub(crate) fn a_kill_holds_until_its_scope_is_lifted(backend: &dyn Backend) {
     let again = order(tenant, "eve", 5);
     journal.set_kill(&again).unwrap();
     assert_eq!(backend.open().kills().unwrap()[1], again);
+    let record = journal.kill_record().unwrap();
+    let lifted = record[1].lifted.as_ref().unwrap();
+    assert_eq!((lifted.by.as_str(), lifted.at), ("ada", Timestamp(4)));
+    assert_eq!(lifted.why, "ada has a reason");
+    assert_eq!(record[2].thrown, again);
+    assert_eq!(record.len(), 3);
 }
 
 pub(crate) fn a_key_is_claimed_once(backend: &dyn Backend) {
@@ -392,6 +401,13 @@ pub(crate) fn an_override_lets_one_claim_pass(backend: &dyn Backend) {
     assert!(!is_claimed(3), "one override, one claim");
     assert!(!is_claimed(1));
     assert_eq!(journal.claim_of(&order.key).unwrap(), Some(claim(2)));
+    assert_eq!(overridden(), OverrideOutcome::Recorded);
+    let kept = journal.overrides_of(&order.key).unwrap();
+    assert_eq!(
+        kept,
+        [order.clone(), order.clone()],
+        "one was used, one was not"
+    );
 }
 
 trait Example {
@@ -408,6 +424,7 @@ impl Example for Override {
             key: request.key(),
             by: "ada".to_owned(),
             at: Timestamp(1),
+            why: "the first one was lost".to_owned(),
         }
     }
 }

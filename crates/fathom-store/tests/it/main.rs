@@ -13,6 +13,8 @@ mod history;
 mod home;
 mod keys;
 mod memory;
+mod people;
+mod records;
 mod redis_server;
 mod sample;
 mod sealing;

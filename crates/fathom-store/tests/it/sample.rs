@@ -10,7 +10,7 @@ use fathom_core::cell::{
 use fathom_core::command::{Awaited, Block, Command};
 use fathom_core::contract::{Contract, Role};
 use fathom_core::domain::{Access, DomainRequest};
-use fathom_core::effect::{EffectOutcome, EffectRequest, Target};
+use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, Target};
 use fathom_core::event::{
     CallOutcome, Event, EventKind, Origin, ProgramSpec, Record, Signal, Started,
 };
@@ -43,6 +43,7 @@ pub(crate) fn new_run(number: u8) -> NewRun {
         program: "direct".to_owned(),
         model: "script/answers.jsonl".to_owned(),
         created_at: Timestamp(1_000 + u64::from(number)),
+        started_by: "os:ada".to_owned(),
     }
 }
 
@@ -170,6 +171,7 @@ pub(crate) fn started(goal: &str) -> Started {
             ModelSpec::named("script/answers.jsonl"),
         ),
         frame: Frame::default(),
+        sources: Vec::new(),
         origin: Origin::Asked,
     }
 }
@@ -184,6 +186,7 @@ pub(crate) fn request(words: &str) -> Request {
         temperature_milli: None,
         schema: Some(Text::from("{\"type\":\"object\"}")),
         pattern: None,
+        tools: Vec::new(),
         seed: None,
         delivery: Delivery::Whole,
         timeout: Millis(1_000),
@@ -222,6 +225,8 @@ pub(crate) fn effect(arguments: &str) -> EffectRequest {
         },
         event: "order-17".to_owned(),
         arguments: Text::from(arguments),
+        class: EffectClass::Effect,
+        taint: Vec::new(),
     }
 }
 
@@ -252,6 +257,7 @@ pub(crate) fn result(answer: &str) -> EpisodeResult {
                 deadline: None,
             }),
         ],
+        sources: Vec::new(),
         budget: BudgetUse {
             limit: Amounts::MAX,
             spent: Amounts::ZERO,
@@ -266,6 +272,7 @@ pub(crate) fn result(answer: &str) -> EpisodeResult {
 fn reply(words: &str) -> CallOutcome {
     CallOutcome::Replied(Reply {
         text: Text::from(words),
+        tool_calls: Vec::new(),
         ending: Ending::Complete,
         usage: Usage {
             input_tokens: 1,
@@ -349,6 +356,7 @@ fn every_command() -> Vec<Command> {
                 domain: "plan".to_owned(),
                 access: Access::Write,
                 request: text(),
+                sources: Vec::new(),
             },
         },
         Command::Emit {
@@ -379,7 +387,7 @@ fn every_command() -> Vec<Command> {
 /// Events and commands of every kind that carries a text, and some that carry none.
 pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
     let ask = AskId(1);
-    let settled = |outcome| EventKind::EffectSettled { ask, outcome };
+    let settled = |outcome| EventKind::settled(ask, outcome);
     let replied = |outcome| EventKind::ModelReplied {
         ask,
         attempt: 0,

@@ -16,10 +16,10 @@ use tempfile::TempDir;
 use crate::conformance::{self, Backend};
 use crate::sample::{Author, episode, new_run, run, store};
 
-struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
@@ -239,6 +239,7 @@ fn x04_a_full_disk_acknowledges_nothing_that_is_not_stored() {
         scope: KillScope::Global,
         by: "ada".to_owned(),
         at: Timestamp(1),
+        why: String::new(),
     };
     journal.set_kill(&order).unwrap();
     drop(journal);
@@ -275,7 +276,7 @@ fn x08_a_newer_format_is_refused_and_left_alone() {
     else {
         panic!("{error}");
     };
-    assert_eq!((*found, *known, written_by.as_str()), (7, 1, "9.1.0"));
+    assert_eq!((*found, *known, written_by.as_str()), (7, 2, "9.1.0"));
     assert!(error.hint().contains("9.1.0"));
     assert_eq!(fs::read(folder.path()).unwrap(), before);
 }

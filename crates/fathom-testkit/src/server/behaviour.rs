@@ -87,6 +87,8 @@ pub enum Act {
 pub struct Reply {
     /// What the model says.
     pub text: String,
+    /// Tools that it wants called, each with its arguments as JSON text.
+    pub calls: Vec<(String, String)>,
     /// Why it stopped.
     pub finish: Finish,
     /// What it claims to have used.
@@ -133,6 +135,7 @@ impl Behaviour {
     pub fn reply(text: impl Into<String>) -> Self {
         Self::of(Act::Reply(Reply {
             text: text.into(),
+            calls: Vec::new(),
             finish: Finish::Stop,
             usage: Tally::Words,
             chunks: None,
@@ -146,6 +149,20 @@ impl Behaviour {
         let mut behaviour = Self::reply(chunks.concat());
         behaviour.edit(|reply| reply.chunks = Some(chunks));
         behaviour
+    }
+
+    /// A reply that wants these tools called, with these arguments as JSON text.
+    pub fn calls<'a>(calls: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self::reply("").calling(calls)
+    }
+
+    /// The reply wants these tools called as well.
+    #[must_use]
+    pub fn calling<'a>(mut self, calls: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let owned = |(name, arguments): (&str, &str)| (name.to_owned(), arguments.to_owned());
+        let calls = calls.into_iter().map(owned).collect();
+        self.edit(|reply| reply.calls = calls);
+        self
     }
 
     /// An error status with a JSON body.

@@ -13,23 +13,23 @@ const HEADERS_MAX: usize = 64;
 
 /// A request as it came.
 #[derive(Debug)]
-pub(super) struct RawRequest {
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct RawRequest {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl RawRequest {
     /// The header's value, by its lower-case name.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()
             .find(|(known, _)| known == name)
             .map(|(_, value)| value.as_str())
     }
 
-    pub(super) fn keeps_alive(&self) -> bool {
+    pub(crate) fn keeps_alive(&self) -> bool {
         self.header("connection")
             .is_none_or(|value| !value.eq_ignore_ascii_case("close"))
     }
@@ -37,7 +37,7 @@ impl RawRequest {
 
 /// The client went away, or spoke no HTTP.
 #[derive(Debug)]
-pub(super) struct Gone;
+pub(crate) struct Gone;
 
 impl From<io::Error> for Gone {
     fn from(_: io::Error) -> Self {
@@ -46,13 +46,13 @@ impl From<io::Error> for Gone {
 }
 
 /// One client's connection.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     unread: Vec<u8>,
 }
 
 impl Connection {
-    pub(super) fn new(stream: TcpStream) -> Result<Self, Gone> {
+    pub(crate) fn new(stream: TcpStream) -> Result<Self, Gone> {
         stream.set_nodelay(true)?;
         Ok(Self {
             stream,
@@ -61,7 +61,7 @@ impl Connection {
     }
 
     /// The next request.
-    pub(super) async fn request(&mut self) -> Result<RawRequest, Gone> {
+    pub(crate) async fn request(&mut self) -> Result<RawRequest, Gone> {
         let (mut request, head_bytes) = loop {
             if let Some(parsed) = parse_head(&self.unread)? {
                 break parsed;
@@ -92,7 +92,7 @@ impl Connection {
     }
 
     /// Waits for `event`, unless the client goes away first.
-    pub(super) async fn during<T>(&mut self, event: impl Future<Output = T>) -> Result<T, Gone> {
+    pub(crate) async fn during<T>(&mut self, event: impl Future<Output = T>) -> Result<T, Gone> {
         tokio::select! {
             biased;
             done = event => Ok(done),
@@ -100,27 +100,27 @@ impl Connection {
         }
     }
 
-    pub(super) async fn client_gone(&mut self) {
+    pub(crate) async fn client_gone(&mut self) {
         while self.more().await.is_ok() {}
     }
 
-    pub(super) async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
+    pub(crate) async fn write(&mut self, bytes: &[u8]) -> Result<(), Gone> {
         Ok(self.stream.write_all(bytes).await?)
     }
 
     /// Writes a piece of a chunked body.
-    pub(super) async fn write_chunk(&mut self, piece: &str) -> Result<(), Gone> {
+    pub(crate) async fn write_chunk(&mut self, piece: &str) -> Result<(), Gone> {
         self.write(chunk(piece).as_bytes()).await
     }
 
     /// Writes the last piece and the end of a chunked body at once, so that a client sees both together.
-    pub(super) async fn write_last_chunk(&mut self, piece: &str) -> Result<(), Gone> {
+    pub(crate) async fn write_last_chunk(&mut self, piece: &str) -> Result<(), Gone> {
         let last = chunk(piece) + "0\r\n\r\n";
         self.write(last.as_bytes()).await
     }
 
     /// Closes in the way that the peer sees as a reset.
-    pub(super) fn reset(self) {
+    pub(crate) fn reset(self) {
         // Without it the peer sees an end where it wanted a reset, and the test says so.
         let _ = self.stream.set_zero_linger();
     }
@@ -141,7 +141,7 @@ fn chunk(piece: &str) -> String {
 }
 
 /// The head of a response with a body of known length.
-pub(super) fn head(
+pub(crate) fn head(
     code: u16,
     content_type: &str,
     headers: &[(String, String)],
@@ -153,7 +153,7 @@ pub(super) fn head(
 }
 
 /// The head of a streamed response.
-pub(super) fn streamed_head(content_type: &str) -> String {
+pub(crate) fn streamed_head(content_type: &str) -> String {
     let mut head = start(200, content_type, &[]);
     head.push_str("cache-control: no-cache\r\ntransfer-encoding: chunked\r\n\r\n");
     head

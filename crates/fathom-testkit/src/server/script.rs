@@ -42,12 +42,21 @@ struct Line {
     #[serde(default, rename = "match", with = "pattern")]
     fits: Option<Regex>,
     reply: Option<String>,
+    #[serde(default)]
+    tool_calls: Vec<CallLine>,
     error: Option<ErrorLine>,
     usage: Option<UsageLine>,
     #[serde(default)]
     delay_ms: u64,
     #[serde(default = "once")]
     times: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CallLine {
+    name: String,
+    arguments: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -149,6 +158,12 @@ impl Behave for Script {
             }
             (None, None) => Behaviour::reply(""),
         };
+        if let Act::Reply(reply) = &mut behaviour.act {
+            let calls = line.tool_calls.iter();
+            reply.calls = calls
+                .map(|call| (call.name.clone(), call.arguments.to_string()))
+                .collect();
+        }
         if let (Some(usage), Act::Reply(reply)) = (&line.usage, &mut behaviour.act) {
             reply.usage = Tally::Says {
                 input: usage.input_tokens,

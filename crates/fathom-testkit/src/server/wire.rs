@@ -76,9 +76,10 @@ impl Seen {
         };
         let schema = match api {
             Api::OpenAi => body.pointer("/response_format/json_schema/schema"),
-            Api::Anthropic => body
-                .pointer("/output_config/format/schema")
-                .or_else(|| body.pointer("/tools/0/input_schema")),
+            Api::Anthropic => body.pointer("/output_config/format/schema").or_else(|| {
+                body.pointer("/tool_choice/name")
+                    .and_then(|_| body.pointer("/tools/0/input_schema"))
+            }),
             Api::Ollama => body.get("format"),
             Api::Listing => None,
         };
@@ -174,6 +175,35 @@ impl Reply {
         }
     }
 
+    fn openai_finish(&self) -> Value {
+        let stop = if self.calls.is_empty() {
+            "stop"
+        } else {
+            "tool_calls"
+        };
+        self.finish_word(stop, "length", "content_filter")
+    }
+
+    /// A message in the form of `OpenAI` and Ollama, with all calls.
+    fn message(&self, said: &str, arguments: Arguments) -> Value {
+        let mut message = json!({"role": "assistant", "content": said});
+        if !self.calls.is_empty() {
+            let calls = self.calls.iter().enumerate();
+            let call = |(index, (name, written)): (usize, &(String, String))| match arguments {
+                Arguments::Text => json!({
+                    "id": format!("call_{index}"),
+                    "type": "function",
+                    "function": {"name": name, "arguments": written},
+                }),
+                Arguments::Json => {
+                    json!({"function": {"name": name, "arguments": json_or_text(written)}})
+                }
+            };
+            message["tool_calls"] = calls.map(call).collect();
+        }
+        message
+    }
+
     /// The body of a reply in one piece.
     pub(super) fn whole(&self, seen: &Seen) -> String {
         let usage = self.usage_of(seen);
@@ -185,8 +215,8 @@ impl Reply {
                 "model": seen.model,
                 "choices": [{
                     "index": 0,
-                    "message": {"role": "assistant", "content": self.text},
-                    "finish_reason": self.finish_word("stop", "length", "content_filter"),
+                    "message": self.message(&self.text, Arguments::Text),
+                    "finish_reason": self.openai_finish(),
                 }],
                 "usage": openai_usage(usage),
             }),
@@ -228,8 +258,19 @@ impl Reply {
             let choice = json!({"index": 0, "delta": delta, "finish_reason": finish});
             chunk(json!([choice]), Value::Null)
         };
-        let finish = self.finish_word("stop", "length", "content_filter");
-        let mut closing = delta(json!({}), finish);
+        let mut closing = String::new();
+        for (index, (name, arguments)) in self.calls.iter().enumerate() {
+            let begun = json!({
+                "index": index, "id": format!("call_{index}"), "type": "function",
+                "function": {"name": name, "arguments": ""},
+            });
+            closing += &delta(json!({"tool_calls": [begun]}), Value::Null);
+            for piece in halves(arguments) {
+                let more = json!({"index": index, "function": {"arguments": piece}});
+                closing += &delta(json!({"tool_calls": [more]}), Value::Null);
+            }
+        }
+        closing += &delta(json!({}), self.openai_finish());
         if seen.wants_usage() && self.usage != Tally::Missing {
             closing += &chunk(json!([]), openai_usage(self.usage_of(seen)));
         }
@@ -254,12 +295,19 @@ impl Reply {
             }
             None => json!({"type": "text", "text": self.text}),
         };
+        let mut content = vec![block];
+        for (index, (name, arguments)) in self.calls.iter().enumerate() {
+            content.push(json!({
+                "type": "tool_use", "id": format!("toolu_{index}"), "name": name,
+                "input": json_or_text(arguments),
+            }));
+        }
         let mut body = json!({
             "id": format!("msg_{}", seen.number),
             "type": "message",
             "role": "assistant",
             "model": seen.model,
-            "content": [block],
+            "content": content,
             "stop_reason": self.anthropic_stop(seen),
             "stop_sequence": null,
         });
@@ -271,8 +319,8 @@ impl Reply {
 
     fn anthropic_stop(&self, seen: &Seen) -> Value {
         let stop = match seen.forced_tool() {
-            Some(_) => "tool_use",
-            None => "end_turn",
+            None if self.calls.is_empty() => "end_turn",
+            _ => "tool_use",
         };
         self.finish_word(stop, "max_tokens", "refusal")
     }
@@ -303,9 +351,23 @@ impl Reply {
         let opening = event(json!({"type": "message_start", "message": message}))
             + &event(json!({"type": "content_block_start", "index": 0, "content_block": block}))
             + &event(json!({"type": "ping"}));
-        let closing = event(json!({"type": "content_block_stop", "index": 0}))
-            + &event(ending)
-            + &event(json!({"type": "message_stop"}));
+        let mut closing = event(json!({"type": "content_block_stop", "index": 0}));
+        for (index, (name, arguments)) in (1..).zip(&self.calls) {
+            let block = json!({
+                "type": "tool_use", "id": format!("toolu_{index}"), "name": name, "input": {},
+            });
+            closing += &event(
+                json!({"type": "content_block_start", "index": index, "content_block": block}),
+            );
+            for piece in halves(arguments) {
+                let delta = json!({"type": "input_json_delta", "partial_json": piece});
+                closing +=
+                    &event(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+            }
+            closing += &event(json!({"type": "content_block_stop", "index": index}));
+        }
+        closing += &event(ending);
+        closing += &event(json!({"type": "message_stop"}));
         Told {
             content_type: "text/event-stream",
             opening,
@@ -325,7 +387,7 @@ impl Reply {
         let mut line = json!({
             "model": seen.model,
             "created_at": "2026-01-01T00:00:00Z",
-            "message": {"role": "assistant", "content": said},
+            "message": self.message(said, Arguments::Json),
             "done": true,
             "done_reason": self.finish_word("stop", "length", "refusal"),
         });
@@ -354,6 +416,26 @@ impl Reply {
             closing: format!("{closing}\n"),
         }
     }
+}
+
+/// How the arguments of a call are written.
+#[derive(Clone, Copy)]
+enum Arguments {
+    /// As a string that holds JSON.
+    Text,
+    /// As JSON.
+    Json,
+}
+
+/// What a text says as JSON, or the text where it is none.
+fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
+}
+
+/// Two pieces of a text, for a stream.
+fn halves(text: &str) -> [&str; 2] {
+    let (head, tail) = text.split_at(text.floor_char_boundary(text.len() / 2));
+    [head, tail]
 }
 
 fn openai_usage(usage: Option<(u64, u64)>) -> Value {

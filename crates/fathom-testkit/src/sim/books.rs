@@ -139,7 +139,7 @@ impl Books {
             EventKind::ChildFinished { child, result, .. } => {
                 self.close_grant(child, result)?;
             }
-            EventKind::EffectDecided { ask, decision } => {
+            EventKind::EffectDecided { ask, decision, .. } => {
                 if self.effects.get(ask) == Some(&EffectAt::Proposed) {
                     match decision {
                         PolicyDecision::Allow { .. } => {}
@@ -159,7 +159,7 @@ impl Books {
                     self.effects.remove(ask);
                 }
             }
-            EventKind::EffectSettled { ask, outcome } => self.settle_effect(*ask, outcome),
+            EventKind::EffectSettled { ask, outcome, .. } => self.settle_effect(*ask, outcome),
             EventKind::Resumed => {
                 self.repeated_reports = self.unsaid_reports;
                 // Nobody knows what became of the calls on the wire: all of each may have been used.
@@ -295,6 +295,7 @@ impl Books {
                     EventKind::EffectDecided {
                         ask: decided,
                         decision: PolicyDecision::Allow { .. },
+                        ..
                     } => decided == ask && at == Some(&EffectAt::Proposed),
                     EventKind::Signal(Signal::Decide {
                         ask: decided,

@@ -142,14 +142,13 @@ impl<L: Accounts> World<L> {
             } => {
                 let sender = (episode.clone(), ask);
                 let decision = self.platform.decide(&sender, &effect);
-                let kind = EventKind::EffectDecided { ask, decision };
+                let kind = EventKind::decided(ask, decision);
                 self.compute(episode, ask, "decide", kind)
             }
-            Step::Attempt {
-                episode,
-                ask,
-                effect,
-            } => self.attempt((episode, ask), effect),
+            Step::Attempt(permit) => {
+                let sender = (permit.episode().clone(), permit.ask());
+                self.attempt(sender, permit.effect().clone())
+            }
             Step::Reconcile {
                 episode,
                 ask,
@@ -452,7 +451,7 @@ impl<L: Accounts> World<L> {
 
     fn settle(&mut self, sender: Sender, outcome: EffectOutcome) -> Result<(), Violation> {
         let (episode, ask) = sender;
-        self.deliver(episode, EventKind::EffectSettled { ask, outcome })
+        self.deliver(episode, EventKind::settled(ask, outcome))
     }
 
     fn deliver(&mut self, episode: EpisodeId, kind: EventKind) -> Result<(), Violation> {

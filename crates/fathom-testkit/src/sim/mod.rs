@@ -18,7 +18,7 @@ mod owner;
 mod people;
 mod platform;
 mod provider;
-mod rng;
+pub(crate) mod rng;
 mod scenario;
 mod violation;
 mod world;

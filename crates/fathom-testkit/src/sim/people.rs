@@ -8,7 +8,7 @@ use fathom_core::step::{Position, Wait};
 
 use super::agenda::Item;
 use super::journal::Entered;
-use super::platform::Sender;
+use super::platform::{BINDING, Sender};
 use super::violation::Violation;
 use super::world::World;
 
@@ -38,6 +38,7 @@ impl<L: Accounts> World<L> {
                 ask: AskId(u32::try_from(self.rng.below(8)).unwrap_or_default()),
                 allow: true,
                 by: "a meddler".into(),
+                binding: BINDING,
             };
             self.agenda.plan(at, Item::Post(signal));
         }
@@ -103,6 +104,7 @@ impl<L: Accounts> World<L> {
             ask: sender.1,
             allow,
             by: "someone".into(),
+            binding: BINDING,
         })
     }
 

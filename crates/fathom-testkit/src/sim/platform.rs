@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::effect::{EffectOutcome, EffectRequest, IdempotencyKey, PolicyDecision};
-use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::effect::{
+    ApprovalTerms, EffectClass, EffectOutcome, EffectRequest, IdempotencyKey, PolicyDecision,
+    Target,
+};
+use fathom_core::id::{AskId, Digest, EpisodeId};
 use fathom_core::text::Text;
 
 use super::rng::Rng;
@@ -64,6 +67,14 @@ pub(super) struct Platform {
     rng: Rng,
 }
 
+/// Tools that episodes ask for.
+const TOOLS: [&str; 6] = ["post", "mail", "post", "mail", "post", "forbidden"];
+/// Where effects land.
+pub(super) const PLATFORMS: [&str; 2] = ["square", "letterbox"];
+
+/// What people decide about here.
+pub(super) const BINDING: Digest = Digest([7; 32]);
+
 impl Platform {
     pub(super) fn new(manners: Manners, rng: Rng) -> Self {
         Self {
@@ -90,6 +101,7 @@ impl Platform {
             return if self.rng.chance(500) {
                 PolicyDecision::NeedsApproval {
                     rule: "duplicate".into(),
+                    terms: Box::new(ApprovalTerms::open(BINDING)),
                 }
             } else {
                 PolicyDecision::Deny {
@@ -105,6 +117,7 @@ impl Platform {
         if self.rng.chance(self.manners.asks_people_permille) {
             return PolicyDecision::NeedsApproval {
                 rule: "two pairs of eyes".into(),
+                terms: Box::new(ApprovalTerms::open(BINDING)),
             };
         }
         self.claims.insert(effect.key(), sender.clone());
@@ -238,5 +251,23 @@ impl Platform {
 fn failed(detail: &str) -> EffectOutcome {
     EffectOutcome::Failed {
         detail: detail.into(),
+    }
+}
+
+/// An effect that some episode wants.
+pub(super) fn effect(rng: &mut Rng) -> EffectRequest {
+    EffectRequest {
+        tool: rng.pick(&TOOLS).to_owned(),
+        target: Target {
+            tenant: "tenant".into(),
+            platform: rng.pick(&PLATFORMS).to_owned(),
+            account: "account".into(),
+            action: rng.pick(&["say", "pay"]).to_owned(),
+        },
+        // Few events, so that the same effect is wanted again from another place.
+        event: format!("event {}", rng.below(2)),
+        arguments: Text::new("{}"),
+        class: EffectClass::Effect,
+        taint: Vec::new(),
     }
 }

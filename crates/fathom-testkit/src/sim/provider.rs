@@ -152,6 +152,7 @@ impl Provider {
         }
         CallOutcome::Replied(Reply {
             text: Text::new(said),
+            tool_calls: Vec::new(),
             ending: if usage.output_tokens == cap && self.rng.chance(500) {
                 Ending::Truncated
             } else {

@@ -2,13 +2,13 @@
 
 /// xoshiro256**, seeded by splitmix64.
 #[derive(Clone, Debug)]
-pub(super) struct Rng {
+pub(crate) struct Rng {
     state: [u64; 4],
 }
 
 impl Rng {
     /// A stream of numbers for `seed`.
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut seed = seed;
         Self {
             state: [(); 4].map(|()| splitmix(&mut seed)),
@@ -16,12 +16,12 @@ impl Rng {
     }
 
     /// A stream of its own, so that one part of the world may draw more without moving all the others.
-    pub(super) fn fork(&mut self) -> Self {
+    pub(crate) fn fork(&mut self) -> Self {
         Self::new(self.draw())
     }
 
     /// The next number.
-    pub(super) fn draw(&mut self) -> u64 {
+    pub(crate) fn draw(&mut self) -> u64 {
         let result = self.state[1].wrapping_mul(5).rotate_left(7).wrapping_mul(9);
         let shifted = self.state[1] << 17;
         self.state[2] ^= self.state[0];
@@ -34,29 +34,29 @@ impl Rng {
     }
 
     /// A number below `bound`; zero when the bound is.
-    pub(super) fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.draw()) * u128::from(bound);
         // The upper half of the product is below the bound.
         u64::try_from(product >> 64).unwrap_or_default()
     }
 
     /// A number from `low` to `high`, both included.
-    pub(super) fn between(&mut self, low: u64, high: u64) -> u64 {
+    pub(crate) fn between(&mut self, low: u64, high: u64) -> u64 {
         low + self.below(high.saturating_sub(low).saturating_add(1))
     }
 
     /// An index below `len`.
-    pub(super) fn index(&mut self, len: usize) -> usize {
+    pub(crate) fn index(&mut self, len: usize) -> usize {
         usize::try_from(self.below(len as u64)).unwrap_or_default()
     }
 
     /// Yes in `permille` of a thousand draws.
-    pub(super) fn chance(&mut self, permille: u64) -> bool {
+    pub(crate) fn chance(&mut self, permille: u64) -> bool {
         self.below(1000) < permille
     }
 
     /// One of the choices.
-    pub(super) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(crate) fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.index(choices.len())]
     }
 }

@@ -1,8 +1,10 @@
 //! Random scenarios: what is asked, of whom, and what goes wrong meanwhile.
 
 use fathom_core::amounts::{Amounts, Budget};
-use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role, StopConditions};
-use fathom_core::effect::{EffectRequest, KillScope, Target};
+use fathom_core::contract::{
+    Autonomy, Contract, PermissionMode, RecursionPolicy, Role, StopConditions,
+};
+use fathom_core::effect::{EffectRequest, KillScope};
 use fathom_core::event::{Origin, ProgramSpec, Started};
 use fathom_core::model::{Delivery, Exactness, ModelRole, ModelSpec, Models, Price};
 use fathom_core::packet::{Frame, Risk};
@@ -11,14 +13,13 @@ use fathom_core::recursion::{Class, Trigger};
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
+use super::platform::{PLATFORMS, effect};
 use super::rng::Rng;
 use super::{platform, provider};
 use crate::drill::{Child, Effect, Ending, Params};
 
 /// Types of children that a scenario's policy knows; one of them is not allowed.
 const CHILD_TYPES: [&str; 3] = ["drill", "critique", "publish"];
-const TOOLS: [&str; 6] = ["post", "mail", "post", "mail", "post", "forbidden"];
-const PLATFORMS: [&str; 2] = ["square", "letterbox"];
 
 /// What people do to a run from outside.
 #[derive(Clone, Debug)]
@@ -299,6 +300,7 @@ fn started(rng: &mut Rng, is_small: bool) -> Started {
         model: ModelRole::Main,
         models: Models::new(model.clone(), model),
         frame: frame(rng),
+        sources: Vec::new(),
         origin: Origin::Asked,
     }
 }
@@ -389,6 +391,7 @@ fn contract(rng: &mut Rng, episodes: u64) -> Contract {
         } else {
             PermissionMode::ReadOnly
         },
+        autonomy: Autonomy::Act,
         ..Contract::default()
     }
 }
@@ -481,20 +484,5 @@ fn child(rng: &mut Rng, depth: u32, size: u64, round: impl Fn(&mut Rng) -> u32) 
         at_most,
         contract: None,
         drill: drill(rng, depth + 1, (size - 1).clamp(1, 4)),
-    }
-}
-
-fn effect(rng: &mut Rng) -> EffectRequest {
-    EffectRequest {
-        tool: rng.pick(&TOOLS).to_owned(),
-        target: Target {
-            tenant: "tenant".into(),
-            platform: rng.pick(&PLATFORMS).to_owned(),
-            account: "account".into(),
-            action: rng.pick(&["say", "pay"]).to_owned(),
-        },
-        // Few events, so that the same effect is wanted again from another place.
-        event: format!("event {}", rng.below(2)),
-        arguments: Text::new("{}"),
     }
 }

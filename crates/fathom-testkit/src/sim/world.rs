@@ -289,7 +289,7 @@ impl<L: Accounts> World<L> {
             Some(Bug::EffectBeforeIntent)
                 if commands.any(|command| matches!(command, Command::Attempt { .. })) =>
             {
-                |step| matches!(step, Step::Attempt { .. })
+                |step| matches!(step, Step::Attempt(_))
             }
             Some(Bug::CallBeforeLease) => |step| matches!(step, Step::Call { .. }),
             _ => return self.blurt(),
@@ -344,7 +344,8 @@ impl<L: Accounts> World<L> {
         }
         let mut steps = host.run.durable(position);
         if self.bug == Some(Bug::StepTwice) && self.rng.chance(50) {
-            steps.extend(steps.clone());
+            let again: Vec<Step> = steps.iter().filter_map(twin).collect();
+            steps.extend(again);
         }
         self.ask_people(&entries);
         self.carry_out_all(steps)
@@ -420,4 +421,31 @@ fn line(entry: &Entered) -> String {
         entry.record.seq,
         commands.join(" | ")
     )
+}
+
+/// The same step once more, for a host that cannot count. A permit has no twin.
+fn twin(step: &Step) -> Option<Step> {
+    match step {
+        Step::Call {
+            episode,
+            ask,
+            attempt,
+            model,
+            request,
+            not_before,
+        } => Some(Step::Call {
+            episode: episode.clone(),
+            ask: *ask,
+            attempt: *attempt,
+            model: *model,
+            request: request.clone(),
+            not_before: *not_before,
+        }),
+        Step::Emit { episode, block } => Some(Step::Emit {
+            episode: episode.clone(),
+            block: block.clone(),
+        }),
+        Step::Finished(result) => Some(Step::Finished(result.clone())),
+        _ => None,
+    }
 }

@@ -3,5 +3,7 @@
 mod drill;
 #[cfg(test)]
 mod model_server;
+#[cfg(test)]
+mod platform;
 mod regressions;
 mod simulator;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::command::Command;
-use fathom_core::contract::{Contract, PermissionMode, RecursionPolicy, Role};
-use fathom_core::effect::{EffectRequest, PolicyDecision, Target};
+use fathom_core::contract::{Autonomy, Contract, PermissionMode, RecursionPolicy, Role};
+use fathom_core::effect::{EffectClass, EffectRequest, PolicyDecision, Target};
 use fathom_core::event::{CallOutcome, EventKind, Origin, Record, Signal, Started};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId, Epoch};
@@ -58,6 +58,7 @@ impl Desk {
                 },
                 allowed_tools: vec!["post".into()],
                 permission_mode: PermissionMode::Act,
+                autonomy: Autonomy::Act,
                 ..Contract::default()
             },
             budget: Budget {
@@ -74,6 +75,7 @@ impl Desk {
             model: ModelRole::Main,
             models: Models::new(model.clone(), model),
             frame: Frame::default(),
+            sources: Vec::new(),
             origin: Origin::Asked,
         };
         let mut desk = Self {
@@ -151,6 +153,7 @@ impl Desk {
 fn said(output_tokens: u64) -> CallOutcome {
     CallOutcome::Replied(Reply {
         text: Text::new("yes"),
+        tool_calls: Vec::new(),
         ending: Ending::Complete,
         usage: Usage {
             input_tokens: 10,
@@ -266,21 +269,17 @@ fn e05_no_effect_is_attempted_when_the_time_is_up() {
                 },
                 event: "event".into(),
                 arguments: Text::new("{}"),
+                class: EffectClass::Effect,
+                taint: Vec::new(),
             },
         }],
         ..drill::Params::default()
     };
     let mut desk = Desk::timed(&params, Millis(100));
     desk.now += 100;
-    let steps = desk.give(EventKind::EffectDecided {
-        ask: AskId(0),
-        decision: PolicyDecision::Allow { rules: Vec::new() },
-    });
-    assert!(
-        !steps
-            .iter()
-            .any(|step| matches!(step, Step::Attempt { .. }))
-    );
+    let allow = PolicyDecision::Allow { rules: Vec::new() };
+    let steps = desk.give(EventKind::decided(AskId(0), allow));
+    assert!(!steps.iter().any(|step| matches!(step, Step::Attempt(_))));
     assert!(desk.run.result().is_some());
 }
 

@@ -18,11 +18,11 @@ impl Phases {
             return self.finish(end, asks);
         };
         let request = json!({ "op": "append", "session": session, "entries": self.entries() });
-        let ask = asks.push(Ask::Domain(DomainRequest {
-            domain: HISTORY.to_owned(),
-            access: Access::Write,
-            request: Text::new(request.to_string()),
-        }));
+        let ask = asks.push(Ask::Domain(DomainRequest::new(
+            HISTORY,
+            Access::Write,
+            request.to_string(),
+        )));
         self.waiting = Waiting::Storing(ask, end);
     }
 

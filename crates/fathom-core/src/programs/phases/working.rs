@@ -269,15 +269,12 @@ impl Phases {
 fn domain_request(request: &SymbolRequest) -> DomainRequest {
     // A request is made of strings, numbers and JSON, which always have a JSON form.
     let text = serde_json::to_string(request).unwrap_or_default();
-    DomainRequest {
-        domain: symbols::DOMAIN.to_owned(),
-        access: if request.is_write() {
-            Access::Write
-        } else {
-            Access::Read
-        },
-        request: Text::new(text),
-    }
+    let access = if request.is_write() {
+        Access::Write
+    } else {
+        Access::Read
+    };
+    DomainRequest::new(symbols::DOMAIN, access, text)
 }
 
 /// Arguments as they are told again.

@@ -1,0 +1,118 @@
+//! `fathom kill`: stop effects at once, and lift that again.
+
+use fathom_host::people::OsUser;
+use fathom_store::{KillOrder, Lifted};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::plain_text::visible;
+use crate::settings::Form;
+use crate::typed::Kill;
+
+#[derive(Serialize)]
+struct KillJson {
+    /// Whether any scope is killed.
+    killed: bool,
+    scopes: Vec<OrderJson>,
+    record: Vec<RecordJson>,
+}
+
+#[derive(Serialize)]
+struct OrderJson {
+    scope: String,
+    by: String,
+    at: String,
+    why: String,
+}
+
+#[derive(Serialize)]
+struct RecordJson {
+    thrown: OrderJson,
+    lifted: Option<OrderJson>,
+}
+
+impl From<KillOrder> for OrderJson {
+    fn from(order: KillOrder) -> Self {
+        Self {
+            scope: order.scope.to_string(),
+            by: order.by,
+            at: figures::moment(order.at),
+            why: order.why,
+        }
+    }
+}
+
+pub(crate) fn kill(app: &App, typed: Kill) -> Result<Exit, CliError> {
+    let Kill {
+        scope,
+        why,
+        lift,
+        show,
+    } = typed;
+    let why = why.unwrap_or_default();
+    let user = OsUser::current();
+    let name = scope.to_string();
+    let said = match (show, lift) {
+        (true, _) => None,
+        (false, false) => {
+            app.runtime.kill(scope, &user, &why)?;
+            Some(format!("the kill switch `{}` is thrown", visible(&name)))
+        }
+        (false, true) => Some(match app.runtime.lift(scope, &user, &why)? {
+            Lifted::Now => format!("the kill switch `{}` is lifted", visible(&name)),
+            Lifted::WasNotThrown => format!("the kill switch `{}` was not thrown", visible(&name)),
+        }),
+    };
+    tell(app, said)?;
+    Ok(Exit::Ok)
+}
+
+fn tell(app: &App, said: Option<String>) -> Result<(), CliError> {
+    let kills = app.runtime.kills()?;
+    if app.settings.form == Form::Json {
+        let record = app.runtime.kill_record()?.into_iter();
+        return output::print_json(&KillJson {
+            killed: !kills.is_empty(),
+            scopes: kills.into_iter().map(OrderJson::from).collect(),
+            record: record
+                .map(|record| RecordJson {
+                    thrown: record.thrown.into(),
+                    lifted: record.lifted.map(OrderJson::from),
+                })
+                .collect(),
+        });
+    }
+    let mut lines: Vec<Line> = said.map(Line::from).into_iter().collect();
+    lines.extend(state(&kills));
+    output::print(&lines)
+}
+
+/// How the kill switch stands.
+fn state(kills: &[KillOrder]) -> Vec<Line> {
+    if kills.is_empty() {
+        return vec![Line::from("no kill switch is thrown: effects may happen")];
+    }
+    let lines = kills.iter().map(|order| {
+        let at = figures::moment(order.at);
+        let why = if order.why.is_empty() {
+            String::new()
+        } else {
+            format!(": {}", visible(&order.why))
+        };
+        Line::new()
+            .with(
+                Tone::Bad,
+                format!("killed {}", visible(&order.scope.to_string())),
+            )
+            .with(
+                Tone::Plain,
+                format!("  by {} at {at}{why}", visible(&order.by)),
+            )
+    });
+    lines.collect()
+}

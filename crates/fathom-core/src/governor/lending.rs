@@ -1,0 +1,57 @@
+//! Domains with owners: who may look at them and change them, one writer at a time.
+
+use super::Governor;
+use crate::contract::Role;
+use crate::domain::{Access, DomainRequest, owners};
+use crate::id::EpisodeId;
+use crate::ledger::Accounts;
+use crate::pending::Pending;
+use crate::recursion::SpawnRequest;
+use crate::stop::Refusal;
+
+impl<L: Accounts> Governor<L> {
+    /// Whether the episode may do this with a domain, now.
+    pub(super) fn check_domain(&self, request: &DomainRequest) -> Result<(), Refusal> {
+        request.check(&self.started.contract, self.started.role)?;
+        match request.access {
+            Access::Read => Ok(()),
+            Access::Write => self.check_free(&request.domain),
+        }
+    }
+
+    /// Whether the domains that a child would write may be its own. Contracts only narrow on their way down, so what is
+    /// lent once on every level has one writer in the whole run.
+    pub(super) fn check_lending(&self, request: &SpawnRequest) -> Result<(), Refusal> {
+        for domain in &request.contract.write_scopes {
+            // An orchestrator passes domains on; what it writes itself is looked at when it does.
+            if let Some(owners) = owners(domain)
+                && request.role != Role::Orchestrator
+            {
+                owners.check(request.role, Access::Write)?;
+            }
+            self.check_free(domain)?;
+        }
+        Ok(())
+    }
+
+    fn check_free(&self, domain: &str) -> Result<(), Refusal> {
+        match self.lent_to(domain) {
+            Some(to) if owners(domain).is_some() => Err(Refusal::Lent {
+                domain: domain.to_owned(),
+                to: to.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The child that may write a domain now.
+    fn lent_to(&self, domain: &str) -> Option<&EpisodeId> {
+        self.pending.values().find_map(|pending| match pending {
+            Pending::Child { child, started, .. } => {
+                let writes = &started.contract.write_scopes;
+                writes.iter().any(|name| name == domain).then_some(child)
+            }
+            _ => None,
+        })
+    }
+}

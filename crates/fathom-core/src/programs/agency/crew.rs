@@ -1,0 +1,56 @@
+//! How one role has another work: a child with that role's contract and no more.
+
+use super::params::Member;
+use crate::amounts::Amounts;
+use crate::contract::{Contract, Role};
+use crate::event::ProgramSpec;
+use crate::program::{Ask, View};
+use crate::recursion::{SpawnRequest, Trigger};
+use crate::text::Text;
+
+/// A child of one role.
+pub(super) struct Child<'a> {
+    pub(super) kind: &'a str,
+    pub(super) trigger: Trigger,
+    pub(super) why: &'a str,
+    pub(super) fetch: &'a str,
+    pub(super) goal: String,
+    pub(super) role: Role,
+    pub(super) program: ProgramSpec,
+    pub(super) at_least: Amounts,
+}
+
+impl Child<'_> {
+    /// Asks for it, with what the role's agent file allows.
+    pub(super) fn ask(self, member: &Member, view: &View<'_>) -> Ask {
+        Ask::Spawn(Box::new(SpawnRequest {
+            child_type: self.kind.to_owned(),
+            class: self.trigger.class(),
+            trigger: self.trigger,
+            why: Text::from(self.why),
+            fetch: Text::from(self.fetch),
+            return_format: Text::from("JSON"),
+            goal: Text::new(self.goal),
+            role: self.role,
+            program: self.program,
+            contract: Contract {
+                recursion: view.contract.recursion.clone(),
+                allowed_tools: member.allowed_tools.clone(),
+                read_scopes: member.read_scopes.clone(),
+                write_scopes: member.write_scopes.clone(),
+                permission_mode: member.permission_mode,
+                autonomy: member.autonomy.min(view.contract.autonomy),
+            },
+            at_least: self.at_least,
+            at_most: Amounts::MAX,
+            time_max: None,
+        }))
+    }
+}
+
+/// What one call needs at least.
+pub(super) const ONE_CALL: Amounts = Amounts {
+    tokens: 256,
+    calls: 1,
+    ..Amounts::ZERO
+};

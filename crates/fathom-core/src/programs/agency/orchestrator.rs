@@ -1,0 +1,339 @@
+//! The orchestrator: hands each part of the work to the role whose it is, and decides what comes next.
+
+use serde_json::{Value, json};
+
+use super::desk::{self, End, append};
+use super::params::{Params, Source};
+use super::report::{Report, Stage};
+use crate::domain::{Access, DomainRequest, name};
+use crate::event::ProgramSpec;
+use crate::id::{AskId, EpisodeId};
+use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, clip};
+use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::stop::{Refusal, StopReason};
+use crate::text::Text;
+
+/// What is worked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    /// A capsule is looked for.
+    Find(usize),
+    /// A capsule is made.
+    Make(usize),
+    /// A capsule is held against its source.
+    Prove(usize),
+    /// A capsule is kept.
+    Keep(usize),
+    Plan,
+    Create,
+    Judge,
+    Publish,
+    Verify,
+    Engage,
+    VerifyReply(usize),
+    Document,
+}
+
+impl At {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Find(_) | Self::Make(_) | Self::Prove(_) | Self::Keep(_) => "capsule",
+            Self::Plan => "plan",
+            Self::Create => "create",
+            Self::Judge => "critique",
+            Self::Publish => "publish",
+            Self::Verify => "verify",
+            Self::Engage => "engage",
+            Self::VerifyReply(_) => "verify reply",
+            Self::Document => "document",
+        }
+    }
+}
+
+/// The program.
+pub struct Orchestrator {
+    pub(super) params: Params,
+    pub(super) goal: String,
+    awaited: AskId,
+    at: At,
+    /// The capsule that is being made.
+    pub(super) capsule: String,
+    /// Capsules so far: where each is, and what it says.
+    pub(super) capsules: Vec<(String, String)>,
+    pub(super) plan: String,
+    pub(super) asset: String,
+    revisions: u32,
+    pub(super) criticism: Option<String>,
+    pub(super) post: Value,
+    /// Answers that were sent, to be seen.
+    pub(super) replies: Vec<Value>,
+    pub(super) stages: Vec<Stage>,
+    /// What a person should do.
+    tickets: Vec<HandoffTicket>,
+    /// What ended the work before its time.
+    failed: Option<StopReason>,
+}
+
+impl Orchestrator {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        Ok(Self {
+            params: desk::params(spec)?,
+            goal: String::new(),
+            awaited: AskId::default(),
+            at: At::Find(0),
+            capsule: String::new(),
+            capsules: Vec::new(),
+            plan: String::new(),
+            asset: String::new(),
+            revisions: 0,
+            criticism: None,
+            post: Value::Null,
+            replies: Vec::new(),
+            stages: Vec::new(),
+            tickets: Vec::new(),
+            failed: None,
+        })
+    }
+
+    pub(super) fn go(&mut self, at: At, ask: Ask, view: &View<'_>) -> Vec<Ask> {
+        self.at = at;
+        self.awaited = view.next_ask;
+        vec![ask]
+    }
+
+    /// An id of this run's own for a record, the same whenever the run is folded again.
+    pub(super) fn id(&self, what: &str) -> String {
+        format!("{}-{what}", self.params.occasion)
+    }
+
+    fn find(&mut self, i: usize, view: &View<'_>) -> Vec<Ask> {
+        let Some(source) = self.params.sources.get(i) else {
+            return self.plan(view);
+        };
+        let request = json!({ "op": "capsule", "kind": source.kind, "source": source.digest });
+        let request = DomainRequest::new(name::CAPSULES, Access::Read, request.to_string());
+        self.go(At::Find(i), Ask::Domain(request), view)
+    }
+
+    fn on_found(&mut self, i: usize, answer: &Text, view: &View<'_>) -> Vec<Ask> {
+        let records = desk::records(answer).unwrap_or_default();
+        let known = records.first().and_then(|record| {
+            let id = record.get("id")?.as_str()?;
+            let text = record.get("body")?.get("text")?.as_str()?;
+            Some((format!("capsule:{id}"), text.to_owned()))
+        });
+        let Some((pointer, text)) = known else {
+            return self.make(i, view);
+        };
+        self.note(None, Status::Ok, &format!("{pointer} is still good"));
+        self.capsules.push((pointer, text));
+        self.find(i + 1, view)
+    }
+
+    /// Keeps a capsule. One that its proof failed is good for this run only.
+    fn keep(&mut self, i: usize, proven: bool, view: &View<'_>) -> Vec<Ask> {
+        let Some(source) = self.params.sources.get(i) else {
+            return self.plan(view);
+        };
+        let id = capsule_id(source);
+        let body = json!({
+            "kind": source.kind, "source": source.digest, "text": self.capsule, "verified": proven,
+        });
+        let mut evidence = vec![format!("source:{}", source.digest)];
+        if proven {
+            evidence.push(format!("verification_report:{id}"));
+        }
+        let ask = append(name::CAPSULES, "capsule", &id, &body, &evidence);
+        let text = std::mem::take(&mut self.capsule);
+        self.capsules.push((format!("capsule:{id}"), text));
+        self.go(At::Keep(i), ask, view)
+    }
+
+    fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
+        let said = result.answer.as_ref().map_or("", Text::as_str).trim();
+        let failed = said
+            .get(..4)
+            .is_some_and(|word| word.eq_ignore_ascii_case("fail"));
+        if failed && self.revisions < self.params.limits.revisions_max {
+            self.revisions += 1;
+            self.criticism = Some(clip(said, 400));
+            return self.create(view);
+        }
+        self.publish(view)
+    }
+
+    fn note(&mut self, episode: Option<&EpisodeId>, status: Status, outcome: &str) {
+        self.stages.push(Stage {
+            stage: self.at.name().to_owned(),
+            episode: episode.map(ToString::to_string),
+            status,
+            outcome: clip(outcome, 200),
+        });
+    }
+
+    fn on_child(&mut self, child: &EpisodeId, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
+        let said = result.answer.as_ref().map_or("", Text::as_str).to_owned();
+        let outcome = match result.status {
+            Status::Ok => said.clone(),
+            Status::NeedsReview | Status::Failed => {
+                let found = result.summary.lines().nth(2).unwrap_or_default();
+                format!("{}: {found}", result.stop_reason)
+            }
+        };
+        self.note(Some(child), result.status, &outcome);
+        for action in &result.next_actions {
+            if let NextAction::Handoff(ticket) = action
+                && !matches!(self.at, At::Prove(_))
+            {
+                self.tickets.push(ticket.clone());
+            }
+        }
+        let is_ok = result.status == Status::Ok;
+        match self.at {
+            At::Make(i) if is_ok => {
+                self.capsule = said;
+                self.prove(i, view)
+            }
+            At::Prove(i) => self.keep(i, is_ok, view),
+            At::Plan if is_ok => {
+                self.plan = said;
+                self.create(view)
+            }
+            At::Create if is_ok => {
+                self.asset = said;
+                self.judge(view)
+            }
+            // A judge that could not speak has not said no; a person looks at what goes out.
+            At::Judge => self.on_judged(result, view),
+            At::Publish if is_ok => {
+                self.post = serde_json::from_str(&said).unwrap_or_default();
+                self.verify_post(view)
+            }
+            // Where nobody knows whether it can be seen, nobody is answered under it.
+            At::Verify if is_ok && self.params.lane.feed.is_some() => {
+                let seen: Value = serde_json::from_str(&said).unwrap_or_default();
+                // A browser shows what the platform calls a post only afterwards.
+                if let Some(id) = seen.get("id").filter(|id| id.is_string()) {
+                    self.post["post"] = id.clone();
+                }
+                self.engage(view)
+            }
+            At::Engage => {
+                let said: Value = serde_json::from_str(&said).unwrap_or_default();
+                let answered = said.get("comments").and_then(Value::as_array);
+                let sent = |one: &&Value| one.get("reply").is_some_and(Value::is_string);
+                self.replies = answered
+                    .into_iter()
+                    .flatten()
+                    .filter(sent)
+                    .cloned()
+                    .collect();
+                self.verify_replies(0, view)
+            }
+            At::VerifyReply(i) => self.verify_replies(i + 1, view),
+            At::Document => self.finish(),
+            At::Verify => self.document(view),
+            At::Find(_) | At::Keep(_) => Vec::new(),
+            At::Make(_) | At::Plan | At::Create | At::Publish => {
+                self.failed = Some(result.stop_reason.clone());
+                self.document(view)
+            }
+        }
+    }
+
+    fn on_refused(&mut self, reason: &Refusal, view: &View<'_>) -> Vec<Ask> {
+        self.note(None, Status::Failed, &reason.to_string());
+        if self.failed.is_some() || self.at == At::Document {
+            self.failed.get_or_insert(reason.as_stop());
+            return self.finish();
+        }
+        self.failed = Some(reason.as_stop());
+        self.document(view)
+    }
+
+    fn report(&self) -> Report {
+        Report {
+            brand: self.params.brand.clone(),
+            occasion: self.params.occasion.clone(),
+            lane: self.params.lane.name.clone(),
+            stages: self.stages.clone(),
+        }
+    }
+
+    fn finish(&self) -> Vec<Ask> {
+        let title = self.post.get("title").and_then(Value::as_str);
+        let answer = title.map(|title| {
+            let answered = self.replies.len();
+            format!("published `{title}`; answered {answered} comments")
+        });
+        let did = format!("{} stages by {}", self.stages.len(), self.params.lane.name);
+        let last = self
+            .stages
+            .iter()
+            .rev()
+            .find(|stage| stage.status != Status::Ok);
+        let found = last.map_or_else(
+            || "all of it went well".to_owned(),
+            |stage| format!("{}: {}", stage.stage, stage.outcome),
+        );
+        let mut end = match (self.tickets.first(), &self.failed) {
+            (None, None) => End::ok(answer.clone().unwrap_or_default(), did, found),
+            (Some(ticket), failed) => {
+                let stop = failed.clone().unwrap_or(StopReason::ReviewFailed);
+                End::review(stop, ticket.clone(), answer.clone())
+            }
+            (None, Some(stop)) => End::failed(stop.clone(), did, found),
+        };
+        end.answer = answer;
+        end.report = serde_json::to_value(self.report()).ok();
+        end.artifacts = self
+            .capsules
+            .iter()
+            .map(|(pointer, _)| pointer.clone())
+            .collect();
+        end.finish(&self.goal)
+    }
+}
+
+/// The id of the capsule of a source: another text is another source.
+pub(super) fn capsule_id(source: &Source) -> String {
+    let digits = source.digest.get(..12).unwrap_or_default();
+    format!("{}-{digits}", source.kind)
+}
+
+impl Program for Orchestrator {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(started) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.find(0, view)
+            }
+            Input::Host { ask, text } if ask == self.awaited => match self.at {
+                At::Find(i) => self.on_found(i, text, view),
+                At::Keep(i) => {
+                    if let Err(why) = desk::records(text) {
+                        // Without a capsule that is kept the next run makes it again; this one has it.
+                        self.note(None, Status::NeedsReview, &why);
+                    }
+                    self.find(i + 1, view)
+                }
+                _ => Vec::new(),
+            },
+            Input::Child { ask, child, result } if ask == self.awaited => {
+                self.on_child(child, result, view)
+            }
+            Input::Refused { ask, reason } if ask == self.awaited => self.on_refused(reason, view),
+            _ => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        let title = self.post.get("title").and_then(Value::as_str)?;
+        Some(Text::new(format!("published `{title}`")))
+    }
+
+    fn report(&self) -> Option<Text> {
+        serde_json::to_string(&self.report()).ok().map(Text::new)
+    }
+}

@@ -1,0 +1,148 @@
+//! The proof of a capsule: every number that it holds must stand in its source.
+//!
+//! A capsule is read again and again in place of its source, so what a model made up would be said again and again.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::desk::{self, End, append};
+use super::params::spec;
+use super::scribe::hex;
+use crate::domain::name;
+use crate::event::ProgramSpec;
+use crate::id::AskId;
+use crate::outcome::HandoffTicket;
+use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::stop::StopReason;
+use crate::text::Text;
+
+/// The program's name.
+pub(super) const NAME: &str = "agency_proof";
+
+/// What a proof works with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// The report that it writes.
+    pub(super) report: String,
+    /// The capsule.
+    pub(super) text: String,
+    /// What it was made of.
+    pub(super) source: String,
+}
+
+impl Params {
+    pub(super) fn spec(&self) -> ProgramSpec {
+        spec(NAME, self)
+    }
+}
+
+/// The program.
+pub(super) struct Proof {
+    params: Params,
+    goal: String,
+    awaited: AskId,
+    made_up: Vec<String>,
+}
+
+impl Proof {
+    pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        Ok(Self {
+            params: desk::params(spec)?,
+            goal: String::new(),
+            awaited: AskId::default(),
+            made_up: Vec::new(),
+        })
+    }
+
+    fn report(&mut self, view: &View<'_>) -> Vec<Ask> {
+        self.awaited = view.next_ask;
+        self.made_up = made_up(&self.params.text, &self.params.source);
+        let (verdict, findings) = if self.made_up.is_empty() {
+            ("passed", "its numbers all stand in the source".to_owned())
+        } else {
+            let words = self.made_up.join(", ");
+            ("failed", format!("not in the source: {words}"))
+        };
+        let body = json!({
+            "subject": format!("capsule:{}", self.params.report), "sha256": hex(&self.params.text),
+            "verdict": verdict, "findings": findings,
+        });
+        let evidence = format!("source:{}", hex(&self.params.source));
+        let report = &self.params.report;
+        vec![append(
+            name::REPORTS,
+            "verification_report",
+            report,
+            &body,
+            &[evidence],
+        )]
+    }
+
+    fn finish(&self) -> Vec<Ask> {
+        let report = format!("verification_report:{}", self.params.report);
+        let did = format!("held capsule:{} against its source", self.params.report);
+        if self.made_up.is_empty() {
+            return End::ok(format!("{report} passed"), did, "nothing was made up")
+                .made(vec![report])
+                .finish(&self.goal);
+        }
+        let ticket = HandoffTicket {
+            tried: Text::new(did),
+            known: Text::new(format!("not in the source: {}", self.made_up.join(", "))),
+            asked: Text::from("nothing: the capsule is not used again"),
+            deadline: None,
+        };
+        End::review(
+            StopReason::ReviewFailed,
+            ticket,
+            Some(format!("{report} failed")),
+        )
+        .made(vec![report])
+        .finish(&self.goal)
+    }
+}
+
+/// Most words that a report names.
+const NAMED_MAX: usize = 8;
+
+/// The numbers of a text that do not stand in its source.
+fn made_up(text: &str, source: &str) -> Vec<String> {
+    let numbers = |text: &str| -> BTreeSet<String> {
+        text.split(|c: char| !c.is_ascii_digit())
+            .filter(|word| word.len() > 1)
+            .map(str::to_owned)
+            .collect()
+    };
+    let known = numbers(source);
+    let mut new: Vec<String> = numbers(text).difference(&known).cloned().collect();
+    new.truncate(NAMED_MAX);
+    new
+}
+
+impl Program for Proof {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(started) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.report(view)
+            }
+            Input::Host { ask, text } if ask == self.awaited => match desk::records(text) {
+                Ok(_) => self.finish(),
+                Err(why) => {
+                    End::failed(StopReason::ReviewFailed, "wrote a report", why).finish(&self.goal)
+                }
+            },
+            Input::Refused { ask, reason } if ask == self.awaited => {
+                End::failed(reason.as_stop(), "proof", reason.to_string()).finish(&self.goal)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        None
+    }
+}

@@ -1,0 +1,197 @@
+//! The publisher: turns an asset into a payload and has it sent once.
+//!
+//! Dry run, decision and approval are the gateway's. When nobody can say whether it was sent, a verifier looks, and nothing
+//! is sent again.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::desk::{self, End, append, latest};
+use super::params::{Lane, spec};
+use super::scribe::hex;
+use crate::domain::name;
+use crate::effect::EffectOutcome;
+use crate::event::ProgramSpec;
+use crate::id::AskId;
+use crate::outcome::{HandoffTicket, clip};
+use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::stop::{ErrorClass, StopReason};
+use crate::text::Text;
+use crate::tool::canonical;
+
+/// The program's name.
+pub(super) const NAME: &str = "agency_publisher";
+
+/// What a publisher works with.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Params {
+    /// The asset.
+    pub(super) asset: String,
+    /// The snapshot that is made of it.
+    pub(super) payload: String,
+    /// What it answers to.
+    pub(super) occasion: String,
+    pub(super) lane: Lane,
+}
+
+impl Params {
+    pub(super) fn spec(&self) -> ProgramSpec {
+        spec(NAME, self)
+    }
+}
+
+enum Waiting {
+    Asset,
+    Snapshot(Value),
+    Sent(Value),
+}
+
+/// The program.
+pub(super) struct Publisher {
+    params: Params,
+    goal: String,
+    awaited: AskId,
+    waiting: Waiting,
+}
+
+impl Publisher {
+    pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        Ok(Self {
+            params: desk::params(spec)?,
+            goal: String::new(),
+            awaited: AskId::default(),
+            waiting: Waiting::Asset,
+        })
+    }
+
+    fn on_answer(&mut self, answer: &Text, view: &View<'_>) -> Vec<Ask> {
+        let records = match desk::records(answer) {
+            Ok(records) => records,
+            Err(why) => return self.fail(&why),
+        };
+        self.awaited = view.next_ask;
+        match &self.waiting {
+            Waiting::Asset => {
+                let Some(payload) = payload(&records, &self.params.occasion) else {
+                    return self.fail("the asset has no title or no text");
+                };
+                let pointer = format!("asset:{}", self.params.asset);
+                let snapshot = json!({
+                    "of": pointer, "payload": payload, "sha256": hex(&canonical(&payload)),
+                });
+                self.waiting = Waiting::Snapshot(payload);
+                vec![append(
+                    name::PAYLOADS,
+                    "payload_snapshot",
+                    &self.params.payload,
+                    &snapshot,
+                    &[pointer],
+                )]
+            }
+            Waiting::Snapshot(payload) => {
+                let payload = payload.clone();
+                let offer = &self.params.lane.publish;
+                let request = offer.request(&self.params.occasion, &payload);
+                self.waiting = Waiting::Sent(payload);
+                vec![Ask::Effect(request)]
+            }
+            Waiting::Sent(_) => Vec::new(),
+        }
+    }
+
+    fn on_outcome(&self, outcome: &EffectOutcome) -> Vec<Ask> {
+        let title = match &self.waiting {
+            Waiting::Sent(payload) => payload.get("title").and_then(Value::as_str),
+            Waiting::Asset | Waiting::Snapshot(_) => None,
+        };
+        let title = title.unwrap_or_default();
+        let did = format!("publish `{}` by {}", clip(title, 60), self.params.lane.name);
+        match outcome {
+            EffectOutcome::Confirmed { receipt } => {
+                let answer = json!({
+                    "post": post_of(receipt.as_str()), "title": title, "occasion": self.params.occasion,
+                });
+                let pointer = format!("payload_snapshot:{}", self.params.payload);
+                End::ok(answer.to_string(), did, clip(receipt.as_str(), 120))
+                    .made(vec![pointer])
+                    .finish(&self.goal)
+            }
+            EffectOutcome::Failed { detail } => self.hand_over(
+                did,
+                detail.as_str(),
+                "decide whether it should go out, and how; nothing was sent",
+            ),
+            EffectOutcome::Unknown { detail } => self.hand_over(
+                did,
+                detail.as_str(),
+                "find out whether it went out; it was not sent again",
+            ),
+        }
+    }
+
+    fn hand_over(&self, tried: String, known: &str, asked: &str) -> Vec<Ask> {
+        let rule = clip(known, 120);
+        let ticket = HandoffTicket {
+            tried: Text::new(tried),
+            known: Text::from(known),
+            asked: Text::from(asked),
+            deadline: None,
+        };
+        End::review(StopReason::PolicyDeny { rule }, ticket, None).finish(&self.goal)
+    }
+
+    fn fail(&self, why: &str) -> Vec<Ask> {
+        let class = ErrorClass::Refused;
+        End::failed(StopReason::Failure { class }, "publish", why).finish(&self.goal)
+    }
+}
+
+/// What is sent of an asset.
+fn payload(records: &[Value], occasion: &str) -> Option<Value> {
+    let content = records.first()?.get("body")?.get("content")?.as_str()?;
+    let (title, text) = content.split_once("\n\n")?;
+    Some(json!({ "title": title, "text": text, "ref": occasion }))
+}
+
+/// The id that a platform gave something, wherever its receipt has it.
+pub(super) fn post_of(receipt: &str) -> String {
+    let receipt: Value = serde_json::from_str(receipt).unwrap_or_default();
+    let found = [
+        "/body/id",
+        "/id",
+        "/body/post/id",
+        "/body/posts/0/id",
+        "/body/0/id",
+    ]
+    .iter()
+    .find_map(|at| receipt.pointer(at));
+    match found {
+        Some(Value::String(id)) => id.clone(),
+        Some(Value::Number(id)) => id.to_string(),
+        _ => String::new(),
+    }
+}
+
+impl Program for Publisher {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(started) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.awaited = view.next_ask;
+                vec![latest(name::ASSETS, "asset", &self.params.asset)]
+            }
+            Input::Host { ask, text } if ask == self.awaited => self.on_answer(text, view),
+            Input::Effect { ask, outcome } if ask == self.awaited => self.on_outcome(outcome),
+            Input::Refused { ask, reason } if ask == self.awaited => {
+                let did = format!("publish by {}", self.params.lane.name);
+                End::failed(reason.as_stop(), did, reason.to_string()).finish(&self.goal)
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        None
+    }
+}

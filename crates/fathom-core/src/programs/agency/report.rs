@@ -1,0 +1,31 @@
+//! What an agency leaves: its stages in their order.
+
+use serde::{Deserialize, Serialize};
+
+use crate::outcome::Status;
+
+/// One stage of the work.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stage {
+    /// What was to be done.
+    pub stage: String,
+    /// Who did it, as an episode's id; none where nobody had to.
+    pub episode: Option<String>,
+    /// How it ended.
+    pub status: Status,
+    /// What came of it, in a line.
+    pub outcome: String,
+}
+
+/// The report of an agency.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The brand.
+    pub brand: String,
+    /// What it answers to.
+    pub occasion: String,
+    /// By which lane.
+    pub lane: String,
+    /// What was done.
+    pub stages: Vec<Stage>,
+}

@@ -1,0 +1,343 @@
+//! `tools`: a task that needs looking and doing. The model wants tools called; each call is an effect that the governor
+//! and the gateway decide about, and what comes back is told as data. The loop is bounded.
+
+mod calls;
+mod params;
+mod report;
+mod words;
+
+use jsonschema::Validator;
+
+use crate::amounts::Dimension;
+use crate::event::ProgramSpec;
+use crate::failure::{FailureKind, ModelFailure};
+use crate::id::AskId;
+use crate::model::{Ending, Message, Reply, Speaker};
+use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::packet::{Packet, Share};
+use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
+use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::text::Text;
+use crate::tool::{Spoken, ToolCall, read_reply};
+
+use calls::Calls;
+
+pub use calls::{ARGUMENTS_BYTES_MAX, CALLS_MAX};
+pub use params::{Offered, Params, TURNS_CAP};
+pub use report::{CallNote, Came, Report, Ruling};
+
+/// The program's name.
+pub const NAME: &str = "tools";
+
+/// Turns in a row with nothing but calls that could not be made.
+const INVALID_TURNS_MAX: u32 = 3;
+
+/// The program.
+pub struct Tools {
+    params: Params,
+    schema: Option<Validator>,
+    goal: String,
+    standing: Text,
+    /// The model's turn that is awaited, if it is the model's.
+    awaited: Option<AskId>,
+    calls: Calls,
+    /// What was said, oldest first.
+    history: Vec<Message>,
+    /// What the model is told next.
+    next: String,
+    turns: u32,
+    invalid_turns: u32,
+    is_last_turn: bool,
+    /// The last words of the model.
+    best: Option<Text>,
+}
+
+impl Tools {
+    /// Reads the parameters.
+    pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params = Params::read(spec)?;
+        Ok(Self {
+            schema: params.answer_validator()?,
+            calls: Calls::new(params.validators()?),
+            params,
+            goal: String::new(),
+            standing: Text::default(),
+            awaited: None,
+            history: Vec::new(),
+            next: words::BEGIN.to_owned(),
+            turns: 0,
+            invalid_turns: 0,
+            is_last_turn: false,
+            best: None,
+        })
+    }
+
+    fn turn(&mut self, view: &View<'_>) -> Vec<Ask> {
+        self.turns += 1;
+        self.is_last_turn = view.closing.is_some()
+            || self.calls.ran_out.is_some()
+            || self.turns == self.params.turns_max;
+        let mut said = std::mem::take(&mut self.next);
+        let allowed = &view.contract.allowed_tools;
+        let offered = self.params.tools.iter().map(|offered| &offered.spec);
+        let mut tools: Vec<_> = offered
+            .filter(|spec| allowed.contains(&spec.name))
+            .cloned()
+            .collect();
+        if self.is_last_turn {
+            said = format!("{said}\n\n{}", words::LAST);
+            tools.clear();
+        }
+        said.push_str(&words::footing(self.turns, &self.params, view));
+        let said = Message::new(Speaker::User, said);
+        let packet = Packet {
+            standing: self.standing.clone(),
+            shares: vec![Share::history(self.history.clone())],
+            prompt: vec![said.clone()],
+            ..Packet::default()
+        };
+        self.history.push(said);
+        self.awaited = Some(view.next_ask);
+        // A reply that may be a call cannot be held to the schema of an answer.
+        let schema = self.params.schema.as_ref().filter(|_| tools.is_empty());
+        vec![Ask::Model(Box::new(ModelAsk {
+            output_tokens_max: self.params.output_tokens_max,
+            output_tokens_min: self.params.output_tokens_max.min(64),
+            temperature_milli: self.params.temperature_milli,
+            schema: schema.map(|schema| Text::new(schema.to_string())),
+            tools,
+            timeout: self.params.timeout,
+            on_outage: if view.depth == 0 {
+                OnOutage::Wait
+            } else {
+                OnOutage::Fail
+            },
+            ..ModelAsk::new(view.model, packet)
+        }))]
+    }
+
+    /// Another turn if there is one.
+    fn go_on(&mut self, next: String, view: &View<'_>) -> Vec<Ask> {
+        if self.is_last_turn {
+            let why = "the last turn brought no answer";
+            return self.finish(Status::NeedsReview, self.exhausted(view), why);
+        }
+        self.next = next;
+        self.turn(view)
+    }
+
+    /// The limit that made this turn the last one.
+    fn exhausted(&self, view: &View<'_>) -> StopReason {
+        let dimension = view.closing.or(self.calls.ran_out);
+        StopReason::BudgetExhausted {
+            dimension: dimension.unwrap_or(Dimension::Calls),
+        }
+    }
+
+    fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+        self.awaited = None;
+        let wanted = self.wanted(reply);
+        if !reply.text.is_blank() {
+            self.best = Some(Text::from(reply.text.as_str().trim()));
+        }
+        let said = if wanted == reply.tool_calls {
+            reply.text.as_str()
+        } else {
+            // The words are the call.
+            ""
+        };
+        let said = words::turn(said, &wanted, self.params.result_bytes_max);
+        self.history.push(Message::new(Speaker::Assistant, said));
+        if wanted.is_empty() {
+            return self.on_answer(reply, view);
+        }
+        let asks = self.calls.begin(&wanted, &self.params, view);
+        if asks.is_empty() {
+            self.after_calls(view)
+        } else {
+            asks
+        }
+    }
+
+    /// The calls that a reply wants. Some models write them as words.
+    fn wanted(&self, reply: &Reply) -> Vec<ToolCall> {
+        if self.is_last_turn {
+            return Vec::new();
+        }
+        if !reply.tool_calls.is_empty() {
+            return reply.tool_calls.clone();
+        }
+        match read_reply(reply.text.as_str()) {
+            Ok(Spoken::Call(call)) if self.params.find(call.name.as_str()).is_some() => vec![call],
+            _ => Vec::new(),
+        }
+    }
+
+    /// All calls of the turn came to something.
+    fn after_calls(&mut self, view: &View<'_>) -> Vec<Ask> {
+        let round = self.calls.end();
+        if round.repeats {
+            return self.finish(
+                Status::NeedsReview,
+                StopReason::NoNewInformation,
+                "the same call had the same outcome again and again",
+            );
+        }
+        self.invalid_turns = if round.all_invalid {
+            self.invalid_turns + 1
+        } else {
+            0
+        };
+        if self.invalid_turns == INVALID_TURNS_MAX {
+            return self.finish(
+                Status::NeedsReview,
+                StopReason::NoNewInformation,
+                "the model wanted nothing but calls that cannot be made",
+            );
+        }
+        self.go_on(format!("{}\n{}", words::RESULTS, round.told), view)
+    }
+
+    fn on_answer(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+        if reply.text.is_blank() {
+            return self.go_on(words::NUDGE.to_owned(), view);
+        }
+        if reply.ending == Ending::Truncated {
+            return self.go_on(words::CUT.to_owned(), view);
+        }
+        if let Some(problems) = self.mismatch(reply.text.as_str()) {
+            if self.is_last_turn {
+                let said = format!("the answer does not meet its schema: {problems}");
+                return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said);
+            }
+            return self.go_on(words::mismatch(&problems), view);
+        }
+        if self.is_last_turn {
+            let why = "a limit ended the work before the model did";
+            return self.finish(Status::NeedsReview, self.exhausted(view), why);
+        }
+        let (status, said) = if self.calls.is_in_doubt {
+            (Status::NeedsReview, "answered, with an effect in doubt")
+        } else {
+            (Status::Ok, "answered")
+        };
+        self.finish(status, StopReason::Success, said)
+    }
+
+    /// What keeps an answer from being one.
+    fn mismatch(&self, answer: &str) -> Option<String> {
+        let schema = self.schema.as_ref()?;
+        let json = match serde_json::from_str(answer) {
+            Ok(json) => json,
+            Err(error) => return Some(format!("it is no JSON: {error}")),
+        };
+        calls::problems(schema, &json)
+    }
+
+    fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {
+        self.awaited = None;
+        if failure.kind == FailureKind::Empty {
+            return self.go_on(words::NUDGE.to_owned(), view);
+        }
+        let class = ErrorClass::Model(failure.kind);
+        self.finish(
+            Status::Failed,
+            StopReason::Failure { class },
+            &failure.to_string(),
+        )
+    }
+
+    fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
+        let status = match reason {
+            Refusal::TokenBudget { .. } | Refusal::Unavailable { .. } => Status::Failed,
+            _ => Status::NeedsReview,
+        };
+        self.finish(status, reason.as_stop(), &reason.to_string())
+    }
+
+    fn on_call_refused(&mut self, ask: AskId, reason: &Refusal, view: &View<'_>) -> Vec<Ask> {
+        if let Refusal::Killed { .. } | Refusal::Stopping = reason {
+            return self.on_refused(reason);
+        }
+        if self.calls.refused(ask, reason) {
+            return self.after_calls(view);
+        }
+        Vec::new()
+    }
+
+    fn finish(&self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
+        let answer = self.partial();
+        let head = answer.as_ref().map_or_else(
+            || "no answer".to_owned(),
+            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
+        );
+        let goal = clip(&self.goal, 120);
+        let work = format!("{} turns, {}", self.turns, self.calls.tally());
+        let next_actions = match status {
+            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
+                tried: Text::new(format!("{work} on: {goal}")),
+                known: Text::new(head.clone()),
+                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
+                deadline: None,
+            })],
+            Status::Ok | Status::Failed => Vec::new(),
+        };
+        vec![Ask::Finish(Box::new(Verdict {
+            status,
+            stop,
+            answer,
+            report: self.report(),
+            summary: Summary::new(
+                [format!("asked: {goal}"), head, format!("{said}; {work}")],
+                [],
+            ),
+            artifacts: Vec::new(),
+            decisions: Vec::new(),
+            verification_needed: false,
+            next_actions,
+        }))]
+    }
+}
+
+impl Program for Tools {
+    fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(started) => {
+                started.goal.as_str().clone_into(&mut self.goal);
+                self.standing = Text::new(words::standing(&self.params, &self.goal));
+                self.turn(view)
+            }
+            Input::Reply { ask, reply } if self.awaited == Some(ask) => self.on_turn(reply, view),
+            Input::Failed { ask, failure } if self.awaited == Some(ask) => {
+                self.on_failed(failure, view)
+            }
+            Input::Refused { ask, reason } if self.awaited == Some(ask) => self.on_refused(reason),
+            Input::Refused { ask, reason } => self.on_call_refused(ask, reason, view),
+            Input::Effect { ask, outcome } if self.calls.settled(ask, outcome) => {
+                self.after_calls(view)
+            }
+            Input::Effect { .. }
+            | Input::Delta { .. }
+            | Input::Reply { .. }
+            | Input::Failed { .. }
+            | Input::Child { .. }
+            | Input::Host { .. }
+            | Input::Cell { .. }
+            | Input::CellEnded { .. }
+            | Input::Signal(_)
+            | Input::Tick => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        self.best.clone()
+    }
+
+    fn report(&self) -> Option<Text> {
+        let report = Report {
+            turns: self.turns,
+            ..self.calls.report.clone()
+        };
+        serde_json::to_string(&report).ok().map(Text::new)
+    }
+}

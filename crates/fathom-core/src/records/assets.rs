@@ -1,0 +1,132 @@
+//! Assets, their bundles, and snapshots of what would be published.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::body::{Body, TITLE_CHARS_MAX, ends, filled, listed, same};
+use super::fault::{RecordFault, Rule};
+use super::kind::{Kind, Pointer, check_id};
+use crate::id::Digest;
+use crate::tool::canonical;
+
+/// Something that was made. It says from what, so that it can be made again or held against its plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Asset {
+    /// The type of the blueprint that it follows.
+    pub blueprint: String,
+    /// The plan node that it is for, by its id.
+    pub plan: String,
+    /// Which prompts it was made with; at least one.
+    pub prompts: Vec<String>,
+    /// Which configuration of the provider made it.
+    pub provider: String,
+    /// What it is, as `text/markdown`.
+    pub media: String,
+    /// The asset itself; base64 where it is no text.
+    pub content: String,
+    /// SHA-256 of `content`.
+    pub sha256: Digest,
+}
+
+impl Body for Asset {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        filled("blueprint", &self.blueprint, TITLE_CHARS_MAX)?;
+        check_id(&self.plan)?;
+        if self.prompts.is_empty() {
+            return Err(RecordFault::broken(
+                Rule::AssetPrompts,
+                "`prompts` is empty",
+            ));
+        }
+        listed("prompts", &self.prompts)?;
+        filled("provider", &self.provider, TITLE_CHARS_MAX)?;
+        filled("media", &self.media, TITLE_CHARS_MAX)?;
+        // Its length is bounded with that of the whole body.
+        filled("content", &self.content, usize::MAX)?;
+        same(Rule::AssetHash, self.sha256, &self.content)
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        vec![Pointer::to(Kind::PlanNode, &self.plan)]
+    }
+}
+
+/// How two assets hang together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssetEdge {
+    /// The one, by its id.
+    pub from: String,
+    /// The other, by its id.
+    pub to: String,
+    /// What the one is to the other, as `derived_from`.
+    pub relation: String,
+}
+
+impl Body for AssetEdge {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        ends(&self.from, &self.to)?;
+        filled("relation", &self.relation, TITLE_CHARS_MAX)
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        [&self.from, &self.to]
+            .map(|id| Pointer::to(Kind::Asset, id))
+            .to_vec()
+    }
+}
+
+/// Assets that go out together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AssetBundle {
+    /// What it is, in a few words.
+    pub title: String,
+    /// The assets, by their ids; at least one.
+    pub assets: Vec<String>,
+}
+
+impl Body for AssetBundle {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        filled("title", &self.title, TITLE_CHARS_MAX)?;
+        listed("assets", &self.assets)?;
+        if self.assets.is_empty() {
+            return Err(RecordFault::broken(Rule::Field, "`assets` is empty"));
+        }
+        self.assets.iter().try_for_each(|id| check_id(id))
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        let assets = self.assets.iter();
+        assets.map(|id| Pointer::to(Kind::Asset, id)).collect()
+    }
+}
+
+/// What would be published, word for word.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PayloadSnapshot {
+    /// The asset or the bundle that it is made of.
+    pub of: Pointer,
+    /// What the platform would be given.
+    pub payload: Value,
+    /// SHA-256 of the payload in its [canonical](crate::tool::canonical) form.
+    pub sha256: Digest,
+}
+
+impl Body for PayloadSnapshot {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        if ![Kind::Asset, Kind::AssetBundle].contains(&self.of.kind) {
+            return Err(RecordFault::broken(
+                Rule::PayloadOf,
+                format_args!("`{}` is no asset and no bundle", self.of),
+            ));
+        }
+        same(Rule::PayloadHash, self.sha256, &canonical(&self.payload))
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        vec![self.of.clone()]
+    }
+}

@@ -1,0 +1,175 @@
+//! What people outside say, what it means, and what is done about it.
+
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, TEXT_CHARS_MAX, TITLE_CHARS_MAX, bounded, filled, listed};
+use super::fault::{RecordFault, Rule};
+use super::kind::{Kind, Pointer, check_id};
+use super::raw::{is_redacted, raw_word};
+use crate::unit::Timestamp;
+
+/// Longest summary of a conversation, in characters.
+pub const SUMMARY_CHARS_MAX: usize = 2_000;
+
+/// What somebody outside said or did, as it came in. Nothing is taken out of it, and no agent writes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngagementEvent {
+    /// Where.
+    pub platform: String,
+    /// On which account of ours.
+    pub account: String,
+    /// What was done, as `comment`.
+    pub action: String,
+    /// By whom, as the platform names them.
+    pub author: String,
+    /// What was said.
+    #[serde(default)]
+    pub text: String,
+    /// What it is about or answers, as the platform names it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// When it happened.
+    pub at_ms: Timestamp,
+}
+
+impl Body for EngagementEvent {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        filled("platform", &self.platform, TITLE_CHARS_MAX)?;
+        filled("account", &self.account, TITLE_CHARS_MAX)?;
+        filled("action", &self.action, TITLE_CHARS_MAX)?;
+        filled("author", &self.author, TITLE_CHARS_MAX)?;
+        let about = self.about.as_deref().unwrap_or_default();
+        bounded(Rule::Field, "about", about, TITLE_CHARS_MAX)?;
+        bounded(Rule::Field, "text", &self.text, TEXT_CHARS_MAX)
+    }
+}
+
+/// Labels and risk flags of an event, which stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Annotation {
+    /// The event, by its id.
+    pub event: String,
+    /// What it is, as `question`.
+    #[serde(default)]
+    pub labels: Vec<String>,
+    /// What is risky about it, as `legal`.
+    #[serde(default)]
+    pub risks: Vec<String>,
+}
+
+impl Body for Annotation {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        check_id(&self.event)?;
+        listed("labels", &self.labels)?;
+        listed("risks", &self.risks)?;
+        if self.labels.is_empty() && self.risks.is_empty() {
+            return Err(RecordFault::broken(
+                Rule::AnnotationSays,
+                "`labels` and `risks` are empty",
+            ));
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        vec![Pointer::to(Kind::EngagementEvent, &self.event)]
+    }
+}
+
+/// What a conversation came to. It is short, and points to people and payloads in a redacted form only.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConversationSummary {
+    /// What was said and settled.
+    pub text: String,
+    /// What is left of pointers to raw payloads, as `redacted:email-1`.
+    #[serde(default)]
+    pub pointers: Vec<String>,
+}
+
+impl Body for ConversationSummary {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        bounded(Rule::SummaryBounded, "text", &self.text, SUMMARY_CHARS_MAX)?;
+        filled("text", &self.text, SUMMARY_CHARS_MAX)?;
+        listed("pointers", &self.pointers)?;
+        // What is raw is not said again: the message goes to a model.
+        if raw_word(&self.text).is_some() {
+            return Err(RecordFault::broken(
+                Rule::SummaryRedacted,
+                "`text` has an address, a number or an id of somebody or something; write `redacted:email-1` or the like",
+            ));
+        }
+        if !self.pointers.iter().all(|pointer| is_redacted(pointer)) {
+            return Err(RecordFault::broken(
+                Rule::SummaryRedacted,
+                "each of `pointers` is written as `redacted:` with a word and perhaps a number, as `redacted:url-2`",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What was done about an event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EngagementAction {
+    /// The event, by its id.
+    pub event: String,
+    /// What was done, as `reply`.
+    pub action: String,
+    /// What was said.
+    #[serde(default)]
+    pub text: String,
+    /// What the platform answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receipt: Option<String>,
+}
+
+impl Body for EngagementAction {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        check_id(&self.event)?;
+        filled("action", &self.action, TITLE_CHARS_MAX)?;
+        let receipt = self.receipt.as_deref().unwrap_or_default();
+        bounded(Rule::Field, "receipt", receipt, TEXT_CHARS_MAX)?;
+        bounded(Rule::Field, "text", &self.text, TEXT_CHARS_MAX)
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        vec![Pointer::to(Kind::EngagementEvent, &self.event)]
+    }
+}
+
+/// Work for a person: what was tried, what is known, what is asked and until when.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HandoffTicket {
+    /// What was tried.
+    pub tried: String,
+    /// What is known.
+    pub known: String,
+    /// What is asked of the person.
+    pub asked: String,
+    /// Until when an answer is of use.
+    pub deadline_ms: Timestamp,
+}
+
+impl Body for HandoffTicket {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        for (field, text) in [
+            ("tried", &self.tried),
+            ("known", &self.known),
+            ("asked", &self.asked),
+        ] {
+            if text.trim().is_empty() {
+                return Err(RecordFault::broken(
+                    Rule::TicketWhole,
+                    format_args!("`{field}` is empty"),
+                ));
+            }
+            filled(field, text, TEXT_CHARS_MAX)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,213 @@
+//! Kinds of records, and pointers to records.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::fault::{RecordFault, Rule};
+use crate::domain::name;
+
+/// Longest id, in bytes.
+pub const ID_BYTES_MAX: usize = 128;
+
+/// What a record is. Each kind belongs to one domain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A step of a plan.
+    PlanNode,
+    /// How two steps hang together.
+    PlanEdge,
+    /// Another form of a step.
+    PlanVariant,
+    /// When a step should happen.
+    ScheduleProposal,
+    /// Something that was made.
+    Asset,
+    /// How two assets hang together.
+    AssetEdge,
+    /// Assets that go out together.
+    AssetBundle,
+    /// What would be published, word for word.
+    PayloadSnapshot,
+    /// What a conversation came to.
+    ConversationSummary,
+    /// What somebody outside said or did.
+    EngagementEvent,
+    /// Labels and risk flags of an event.
+    Annotation,
+    /// What was done about an event.
+    EngagementAction,
+    /// Work for a person.
+    HandoffTicket,
+    /// A version of the policies.
+    PolicyBundle,
+    /// A setting that people made.
+    Flag,
+    /// A bounded summary of a large source.
+    Capsule,
+    /// What a verifier found.
+    VerificationReport,
+    /// What happened, for those who come later.
+    JournalEntry,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 18] = [
+        Self::PlanNode,
+        Self::PlanEdge,
+        Self::PlanVariant,
+        Self::ScheduleProposal,
+        Self::Asset,
+        Self::AssetEdge,
+        Self::AssetBundle,
+        Self::PayloadSnapshot,
+        Self::ConversationSummary,
+        Self::EngagementEvent,
+        Self::Annotation,
+        Self::EngagementAction,
+        Self::HandoffTicket,
+        Self::PolicyBundle,
+        Self::Flag,
+        Self::Capsule,
+        Self::VerificationReport,
+        Self::JournalEntry,
+    ];
+
+    /// The domain that it belongs to.
+    pub const fn domain(self) -> &'static str {
+        match self {
+            Self::PlanNode | Self::PlanEdge | Self::PlanVariant | Self::ScheduleProposal => {
+                name::PLAN
+            }
+            Self::Asset | Self::AssetEdge | Self::AssetBundle => name::ASSETS,
+            Self::PayloadSnapshot => name::PAYLOADS,
+            Self::ConversationSummary => name::CONVERSATIONS,
+            Self::EngagementEvent => name::EVENTS,
+            Self::Annotation => name::ANNOTATIONS,
+            Self::EngagementAction | Self::HandoffTicket => name::ACTIONS,
+            Self::PolicyBundle => name::POLICY,
+            Self::Flag => name::FLAGS,
+            Self::Capsule => name::CAPSULES,
+            Self::VerificationReport => name::REPORTS,
+            Self::JournalEntry => name::JOURNAL,
+        }
+    }
+
+    /// The kinds of a domain; none where it keeps no records.
+    pub fn of(domain: &str) -> impl Iterator<Item = Self> {
+        Self::ALL
+            .into_iter()
+            .filter(move |kind| kind.domain() == domain)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+impl FromStr for Kind {
+    type Err = RecordFault;
+
+    fn from_str(text: &str) -> Result<Self, RecordFault> {
+        let found = Self::ALL.into_iter().find(|kind| kind.to_string() == text);
+        found.ok_or_else(|| {
+            let text: String = text.chars().take(ID_BYTES_MAX).collect();
+            RecordFault::broken(Rule::Form, format_args!("`{text}` is no kind of record"))
+        })
+    }
+}
+
+/// Whether something can be an id: short, of letters, digits and `.`, `_`, `:`, `-`.
+pub fn check_id(id: &str) -> Result<(), RecordFault> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+    if (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(is_plain) {
+        return Ok(());
+    }
+    Err(RecordFault::broken(
+        Rule::Id,
+        format_args!(
+            "an id has 1 to {ID_BYTES_MAX} letters, digits, dots, colons, dashes and low lines"
+        ),
+    ))
+}
+
+/// Names a record, as `plan_node:launch`, or one version of it, as `plan_node:launch@2`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Pointer {
+    /// What it is.
+    pub kind: Kind,
+    /// Which one.
+    pub id: String,
+    /// Which version, from one; the newest where none is named.
+    pub version: Option<u64>,
+}
+
+impl Pointer {
+    /// Names a record, whichever version.
+    pub fn to(kind: Kind, id: &str) -> Self {
+        Self {
+            kind,
+            id: id.to_owned(),
+            version: None,
+        }
+    }
+}
+
+impl fmt::Display for Pointer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.kind, self.id)?;
+        self.version
+            .map_or(Ok(()), |version| write!(f, "@{version}"))
+    }
+}
+
+impl FromStr for Pointer {
+    type Err = RecordFault;
+
+    fn from_str(text: &str) -> Result<Self, RecordFault> {
+        let no_pointer = || {
+            RecordFault::broken(
+                Rule::Form,
+                "a pointer is written as `plan_node:launch` or `plan_node:launch@2`",
+            )
+        };
+        let (kind, rest) = text.split_once(':').ok_or_else(no_pointer)?;
+        let (id, version) = match rest.split_once('@') {
+            Some((id, version)) => {
+                let number: u64 = version.parse().map_err(|_| no_pointer())?;
+                // One version has one name: no signs and no leading zeros.
+                if number == 0 || number.to_string() != version {
+                    return Err(no_pointer());
+                }
+                (id, Some(number))
+            }
+            None => (rest, None),
+        };
+        check_id(id)?;
+        Ok(Self {
+            kind: kind.parse()?,
+            id: id.to_owned(),
+            version,
+        })
+    }
+}
+
+impl TryFrom<String> for Pointer {
+    type Error = RecordFault;
+
+    fn try_from(text: String) -> Result<Self, RecordFault> {
+        text.parse()
+    }
+}
+
+impl From<Pointer> for String {
+    fn from(pointer: Pointer) -> Self {
+        pointer.to_string()
+    }
+}

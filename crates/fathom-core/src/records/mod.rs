@@ -1,0 +1,295 @@
+//! Records of the domains that have owners: their kinds, the guardrails of each, and what can be asked for.
+//!
+//! A record is never changed: another version of it is appended. [`check`] holds a [`Draft`] against the rules that need
+//! nothing but the draft; the store looks after those that need other records.
+
+mod assets;
+mod body;
+mod engagement;
+mod fault;
+mod kind;
+mod oversight;
+mod plan;
+mod raw;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::contract::Role;
+use crate::id::{Digest, EpisodeId, RunId};
+use crate::unit::Timestamp;
+
+pub use assets::{Asset, AssetBundle, AssetEdge, PayloadSnapshot};
+pub use body::{LIST_MAX, TEXT_CHARS_MAX, TITLE_CHARS_MAX, sha256};
+pub use engagement::{
+    Annotation, ConversationSummary, EngagementAction, EngagementEvent, HandoffTicket,
+    SUMMARY_CHARS_MAX,
+};
+pub use fault::{RecordFault, RecordFaultKind, Rule};
+pub use kind::{ID_BYTES_MAX, Kind, Pointer, check_id};
+pub use oversight::{
+    CAPSULE_CHARS_MAX, Capsule, CapsuleKind, Flag, JournalEntry, PolicyBundle, ReportVerdict,
+    VerificationReport,
+};
+pub use plan::{PlanEdge, PlanNode, PlanVariant, ScheduleProposal};
+
+use body::Body;
+
+/// Most records of a read.
+pub const READ_RECORDS_MAX: u16 = 50;
+
+/// Most bytes of a read, and so of a body.
+pub const READ_BYTES_MAX: u32 = 64 << 10;
+
+/// Longest pointer of the evidence, in bytes.
+pub const EVIDENCE_BYTES_MAX: usize = 256;
+
+/// A version to be.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Draft {
+    /// What it is.
+    pub kind: Kind,
+    /// Which one. One that is there already gets another version.
+    pub id: String,
+    /// What it says, in the fields of its kind.
+    pub body: Value,
+    /// What it rests on: records, as `capsule:brand@2`, and others, as `receipt:post-1`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+}
+
+/// Holds a draft against all rules of its kind. Gives the records that it names or cites, which must be there.
+pub fn check(draft: &Draft) -> Result<Vec<Pointer>, RecordFault> {
+    check_id(&draft.id)?;
+    let bytes = draft.body.to_string().len();
+    if bytes > READ_BYTES_MAX as usize {
+        return Err(RecordFault::broken(
+            Rule::BodyBytes,
+            format_args!("the body has {bytes} bytes, the limit is {READ_BYTES_MAX}"),
+        ));
+    }
+    let mut named = check_evidence(&draft.evidence)?;
+    named.extend(match draft.kind {
+        Kind::PlanNode => names::<PlanNode>(draft),
+        Kind::PlanEdge => names::<PlanEdge>(draft),
+        Kind::PlanVariant => names::<PlanVariant>(draft),
+        Kind::ScheduleProposal => names::<ScheduleProposal>(draft),
+        Kind::Asset => names::<Asset>(draft),
+        Kind::AssetEdge => names::<AssetEdge>(draft),
+        Kind::AssetBundle => names::<AssetBundle>(draft),
+        Kind::PayloadSnapshot => names::<PayloadSnapshot>(draft),
+        Kind::ConversationSummary => names::<ConversationSummary>(draft),
+        Kind::EngagementEvent => names::<EngagementEvent>(draft),
+        Kind::Annotation => names::<Annotation>(draft),
+        Kind::EngagementAction => names::<EngagementAction>(draft),
+        Kind::HandoffTicket => names::<HandoffTicket>(draft),
+        Kind::PolicyBundle => names::<PolicyBundle>(draft),
+        Kind::Flag => names::<Flag>(draft),
+        Kind::Capsule => names::<Capsule>(draft),
+        Kind::VerificationReport => names::<VerificationReport>(draft),
+        Kind::JournalEntry => names::<JournalEntry>(draft),
+    }?);
+    Ok(named)
+}
+
+fn names<B: Body>(draft: &Draft) -> Result<Vec<Pointer>, RecordFault> {
+    let body = B::deserialize(&draft.body).map_err(|error| {
+        RecordFault::broken(Rule::Form, format_args!("`{}`: {error}", draft.kind))
+    })?;
+    body.check(&draft.evidence)?;
+    Ok(body.names())
+}
+
+/// The records among the evidence. What has the scheme of a kind of record must be a whole pointer.
+fn check_evidence(evidence: &[String]) -> Result<Vec<Pointer>, RecordFault> {
+    let broken = |what: &dyn std::fmt::Display| RecordFault::broken(Rule::EvidenceForm, what);
+    if evidence.len() > LIST_MAX {
+        let count = evidence.len();
+        return Err(broken(&format_args!(
+            "`evidence` has {count} entries, the limit is {LIST_MAX}"
+        )));
+    }
+    let mut records = Vec::new();
+    for at in evidence {
+        let (scheme, rest) = at.split_once(':').unwrap_or_default();
+        let is_plain = at.len() <= EVIDENCE_BYTES_MAX && at.chars().all(|c| c.is_ascii_graphic());
+        if scheme.is_empty() || rest.is_empty() || !is_plain {
+            return Err(broken(&format_args!(
+                "evidence is a pointer as `capsule:brand@2` or `receipt:post-1`, of at most {EVIDENCE_BYTES_MAX} bytes"
+            )));
+        }
+        if scheme.parse::<Kind>().is_ok() {
+            records.push(at.parse().map_err(|fault| broken(&fault))?);
+        }
+    }
+    Ok(records)
+}
+
+/// What can be asked of a domain that keeps records.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
+pub enum RecordRequest {
+    /// Keep another version of something.
+    Append(Draft),
+    /// The newest versions, in the order in which they came. A read past its bound is refused.
+    Read {
+        /// Of which kind.
+        kind: Kind,
+        /// Which ones; all where none is named.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ids: Option<Vec<String>>,
+        /// Those behind this place alone; [`RecordAnswer::next`] says where to go on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<u64>,
+        /// How many, at most [`READ_RECORDS_MAX`].
+        limit: u16,
+        /// How many bytes of bodies, at most [`READ_BYTES_MAX`].
+        bytes_max: u32,
+    },
+    /// The newest version of one record.
+    Latest {
+        /// Of which kind.
+        kind: Kind,
+        /// Which one.
+        id: String,
+    },
+    /// The verified capsule of a source, if there is one.
+    Capsule {
+        /// What it is about.
+        kind: CapsuleKind,
+        /// SHA-256 of the source as it is now.
+        source: Digest,
+    },
+}
+
+impl RecordRequest {
+    /// Whether it changes the domain.
+    pub const fn is_write(&self) -> bool {
+        match self {
+            Self::Append(_) => true,
+            Self::Read { .. } | Self::Latest { .. } | Self::Capsule { .. } => false,
+        }
+    }
+
+    /// The kind of record that it is about.
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Append(draft) => draft.kind,
+            Self::Read { kind, .. } | Self::Latest { kind, .. } => *kind,
+            Self::Capsule { .. } => Kind::Capsule,
+        }
+    }
+
+    /// Whether a read stays within the bounds that no read may pass.
+    pub fn check_bounds(&self) -> Result<(), RecordFault> {
+        let Self::Read {
+            ids,
+            limit,
+            bytes_max,
+            ..
+        } = self
+        else {
+            return Ok(());
+        };
+        let asked = ids.as_ref().map_or(0, Vec::len).max(usize::from(*limit));
+        if asked > usize::from(READ_RECORDS_MAX) || *limit == 0 {
+            return Err(RecordFault::broken(
+                Rule::ReadLimit,
+                format_args!("a read takes 1 to {READ_RECORDS_MAX} records, {asked} are asked for"),
+            ));
+        }
+        if *bytes_max > READ_BYTES_MAX {
+            return Err(RecordFault::broken(
+                Rule::ReadBytes,
+                format_args!(
+                    "a read takes {READ_BYTES_MAX} bytes at most, {bytes_max} are asked for"
+                ),
+            ));
+        }
+        ids.iter().flatten().try_for_each(|id| check_id(id))
+    }
+}
+
+/// Who wrote a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "who", rename_all = "snake_case")]
+pub enum Author {
+    /// An episode.
+    Episode {
+        /// Its run.
+        run: RunId,
+        /// Its place in the run.
+        episode: EpisodeId,
+        /// Its role.
+        role: Role,
+    },
+    /// A person.
+    Person {
+        /// Their name on this system.
+        name: String,
+    },
+    /// What takes events in.
+    Ingestion {
+        /// From where.
+        name: String,
+    },
+}
+
+/// One version of something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Its place among all records, from one.
+    pub seq: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// Which one.
+    pub id: String,
+    /// Counted from one.
+    pub version: u64,
+    /// What it says.
+    pub body: Value,
+    /// What it rests on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// Who wrote it.
+    pub by: Author,
+    /// When.
+    pub at_ms: Timestamp,
+    /// Untrusted content that it may come from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+}
+
+/// What a domain answers. Everything that does not apply is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RecordAnswer {
+    /// The version that was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub written: Option<Pointer>,
+    /// What was found.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub records: Vec<Record>,
+    /// Ids that nothing was found for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// Where to go on, when there is more than was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<u64>,
+    /// Untrusted content that anything in this answer may come from.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sources: Vec<String>,
+    /// What was not done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fault: Option<RecordFault>,
+}
+
+impl From<RecordFault> for RecordAnswer {
+    fn from(fault: RecordFault) -> Self {
+        Self {
+            fault: Some(fault),
+            ..Self::default()
+        }
+    }
+}

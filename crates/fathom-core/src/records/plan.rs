@@ -1,0 +1,122 @@
+//! Plans: steps, how they hang together, other forms of them and when they should happen.
+
+use serde::{Deserialize, Serialize};
+
+use super::body::{Body, TEXT_CHARS_MAX, TITLE_CHARS_MAX, ends, filled};
+use super::fault::{RecordFault, Rule};
+use super::kind::{Kind, Pointer, check_id};
+use crate::unit::Timestamp;
+
+/// A step of a plan. It cites what it rests on: at least one capsule or conversation summary.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanNode {
+    /// What is to be done, in a few words.
+    pub title: String,
+    /// The same in full.
+    pub text: String,
+}
+
+impl Body for PlanNode {
+    fn check(&self, evidence: &[String]) -> Result<(), RecordFault> {
+        filled("title", &self.title, TITLE_CHARS_MAX)?;
+        filled("text", &self.text, TEXT_CHARS_MAX)?;
+        let rests = [Kind::Capsule, Kind::ConversationSummary];
+        let mut cited = evidence.iter().filter_map(|at| at.parse::<Pointer>().ok());
+        if cited.any(|pointer| rests.contains(&pointer.kind)) {
+            return Ok(());
+        }
+        Err(RecordFault::broken(
+            Rule::NodeEvidence,
+            "a plan node cites at least one `capsule:…` or `conversation_summary:…` in `evidence`",
+        ))
+    }
+}
+
+/// How two steps hang together. It says why, and cites evidence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanEdge {
+    /// The step before, by its id.
+    pub from: String,
+    /// The step after, by its id.
+    pub to: String,
+    /// Why one follows from the other.
+    pub rationale: String,
+}
+
+impl Body for PlanEdge {
+    fn check(&self, evidence: &[String]) -> Result<(), RecordFault> {
+        ends(&self.from, &self.to)?;
+        if self.rationale.trim().is_empty() {
+            return Err(RecordFault::broken(
+                Rule::EdgeRationale,
+                "`rationale` is empty",
+            ));
+        }
+        filled("rationale", &self.rationale, TEXT_CHARS_MAX)?;
+        if evidence.is_empty() {
+            return Err(RecordFault::broken(
+                Rule::EdgeEvidence,
+                "a plan edge cites at least one pointer in `evidence`",
+            ));
+        }
+        Ok(())
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        [&self.from, &self.to]
+            .map(|id| Pointer::to(Kind::PlanNode, id))
+            .to_vec()
+    }
+}
+
+/// Another form of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlanVariant {
+    /// The step, by its id.
+    pub node: String,
+    /// What is different, in a few words.
+    pub title: String,
+    /// The same in full.
+    pub text: String,
+}
+
+impl Body for PlanVariant {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        check_id(&self.node)?;
+        filled("title", &self.title, TITLE_CHARS_MAX)?;
+        filled("text", &self.text, TEXT_CHARS_MAX)
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        vec![Pointer::to(Kind::PlanNode, &self.node)]
+    }
+}
+
+/// When a step should happen.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScheduleProposal {
+    /// The step, by its id.
+    pub node: String,
+    /// On which platform.
+    pub platform: String,
+    /// When.
+    pub at_ms: Timestamp,
+    /// Why then.
+    pub reason: String,
+}
+
+impl Body for ScheduleProposal {
+    fn check(&self, _: &[String]) -> Result<(), RecordFault> {
+        check_id(&self.node)?;
+        filled("platform", &self.platform, TITLE_CHARS_MAX)?;
+        filled("reason", &self.reason, TEXT_CHARS_MAX)
+    }
+
+    fn names(&self) -> Vec<Pointer> {
+        vec![Pointer::to(Kind::PlanNode, &self.node)]
+    }
+}

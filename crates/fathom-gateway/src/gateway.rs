@@ -1,0 +1,138 @@
+//! The decision about an effect: what the policies say, and what no policy can lift.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_core::contract::{Autonomy, Role};
+use fathom_core::effect::{
+    ApprovalTerms, DryRun, EffectClass, EffectRequest, Grounds, PolicyDecision, Target,
+};
+use fathom_core::id::{Digest, RunId};
+use fathom_core::unit::Timestamp;
+use sha2::{Digest as _, Sha256};
+
+use crate::bundle::Bundle;
+use crate::question::Question;
+use crate::ruling::{Approval, Verdict, rule};
+
+/// An effect that is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// Which run asks.
+    pub run: RunId,
+    /// What the asking episode is for.
+    pub role: Role,
+    /// How much its contract lets it do by itself.
+    pub autonomy: Autonomy,
+    /// What it wants.
+    pub effect: &'a EffectRequest,
+    /// What the tool's rehearsal said, where it has one.
+    pub dry_run: Option<&'a DryRun>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Decides about effects, on one bundle of policies.
+#[derive(Clone, Debug)]
+pub struct Gateway {
+    /// The policies.
+    pub bundle: Bundle,
+    /// Whose runs it decides about.
+    pub tenant: String,
+    /// Flags that people have set.
+    pub flags: BTreeSet<String>,
+    /// The most that episodes of a role do by themselves, whatever their contracts say.
+    pub autonomy_max: BTreeMap<Role, Autonomy>,
+}
+
+impl Gateway {
+    /// Decides. A no stays a no: autonomy and taint only ever make it harder.
+    pub fn decide(&self, asked: &Asked<'_>) -> (PolicyDecision, Grounds) {
+        let grounds = Grounds {
+            bundle: self.bundle.digest(),
+            dry_run: asked.dry_run.cloned(),
+        };
+        (self.decision(asked), grounds)
+    }
+
+    fn decision(&self, asked: &Asked<'_>) -> PolicyDecision {
+        let effect = asked.effect;
+        let cap = self.autonomy_max.get(&asked.role);
+        let autonomy = cap.map_or(asked.autonomy, |cap| asked.autonomy.min(*cap));
+        let changes = effect.class == EffectClass::Effect;
+        let ruling = self.bundle.decide(&Question {
+            run: asked.run,
+            tenant: &self.tenant,
+            role: asked.role,
+            autonomy,
+            effect,
+            dry_run: asked.dry_run,
+            flags: &self.flags,
+            at: asked.at,
+        });
+        let approval = match ruling.verdict {
+            Verdict::Deny => {
+                let rule = ruling.reason();
+                return PolicyDecision::Deny { rule };
+            }
+            Verdict::Allow => None,
+            Verdict::Approve(approval) => Some(approval),
+        };
+        if changes && autonomy == Autonomy::Suggest {
+            let rule = rule::AUTONOMY.to_owned();
+            return PolicyDecision::Deny { rule };
+        }
+        let mut rules = ruling.policies;
+        let by_policy = approval.is_some();
+        let by_autonomy = changes && autonomy == Autonomy::Approve;
+        let by_taint = changes && !effect.taint.is_empty();
+        rules.extend(by_autonomy.then(|| rule::AUTONOMY.to_owned()));
+        rules.extend(by_taint.then(|| rule::TAINT.to_owned()));
+        if !(by_policy || by_autonomy || by_taint) {
+            return PolicyDecision::Allow { rules };
+        }
+        let Approval {
+            roles,
+            expires_after,
+            second_person,
+        } = approval.unwrap_or_default();
+        PolicyDecision::NeedsApproval {
+            rule: rules.join(", "),
+            terms: Box::new(ApprovalTerms {
+                binding: binding(asked.run, effect, self.bundle.digest()),
+                roles: roles.into_iter().collect(),
+                expires: asked.at.plus(expires_after),
+                second_person,
+            }),
+        }
+    }
+}
+
+/// What a yes is bound to: this run, tool, target and event, these arguments byte by byte, and these policies.
+pub fn binding(run: RunId, effect: &EffectRequest, bundle: Digest) -> Digest {
+    let Target {
+        tenant,
+        platform,
+        account,
+        action,
+    } = &effect.target;
+    let mut hash = Sha256::new();
+    let mut add = |part: &[u8]| {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    };
+    add(b"fathom approval 1");
+    add(run.as_bytes());
+    for part in [
+        &effect.tool,
+        tenant,
+        platform,
+        account,
+        action,
+        &effect.event,
+    ] {
+        add(part.as_bytes());
+    }
+    add(effect.arguments.as_str().as_bytes());
+    add(&bundle.0);
+    Digest(hash.finalize().into())
+}

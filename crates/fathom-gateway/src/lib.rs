@@ -1,0 +1,30 @@
+//! Decides about effects: policies, autonomy, taint, approvals and the windows that trip the kill switch.
+//!
+//! A [`Bundle`] is a checked set of policies with one digest. A [`Gateway`] asks it, adds what no policy can lift, and
+//! answers with a decision to be written down. Nothing here reads a clock, a file or a network, and nothing is carried out:
+//! the same question has the same answer.
+//!
+//! What holds whatever the policies say: what nothing permits is denied, a forbid wins, and so does a policy that fails;
+//! an episode that only suggests changes nothing; an effect with an argument from untrusted content needs a person.
+
+mod annotations;
+mod arguments;
+mod bundle;
+mod error;
+mod gateway;
+mod question;
+mod retry;
+mod ruling;
+mod schema;
+mod settings;
+mod trip;
+
+pub use bundle::Bundle;
+pub use error::GatewayError;
+pub use gateway::{Asked, Gateway, binding};
+pub use question::Question;
+pub use retry::{Trouble, WAIT_MAX, retry};
+pub use ruling::{APPROVAL_EXPIRES_AFTER, Approval, Ruling, Verdict, rule};
+pub use schema::{SCHEMA, with_actions};
+pub use settings::Settings;
+pub use trip::{SCOPES_MAX, Trips, Window};

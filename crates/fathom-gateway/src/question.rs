@@ -1,0 +1,222 @@
+//! A question to the policies, in their own terms.
+
+use std::collections::{BTreeSet, HashSet};
+use std::str::FromStr as _;
+
+use cedar_policy::{
+    Context, Entities, Entity, EntityId, EntityTypeName, EntityUid, Request, RestrictedExpression,
+    Schema,
+};
+use fathom_core::contract::{Autonomy, Role};
+use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Taint, Target};
+use fathom_core::id::RunId;
+use fathom_core::unit::Timestamp;
+
+use crate::arguments::Arguments;
+
+/// Everything policies may look at.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// Which run asks.
+    pub run: RunId,
+    /// Whose run it is.
+    pub tenant: &'a str,
+    /// What the asking episode is for.
+    pub role: Role,
+    /// How much it does by itself.
+    pub autonomy: Autonomy,
+    /// What it wants.
+    pub effect: &'a EffectRequest,
+    /// What the tool's rehearsal said, where it has one.
+    pub dry_run: Option<&'a DryRun>,
+    /// Flags that people have set.
+    pub flags: &'a BTreeSet<String>,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// The schema's types, read once.
+#[derive(Clone, Debug)]
+pub(crate) struct Types {
+    role: EntityTypeName,
+    autonomy: EntityTypeName,
+    class: EntityTypeName,
+    tenant: EntityTypeName,
+    platform: EntityTypeName,
+    account: EntityTypeName,
+    texts: EntityTypeName,
+    numbers: EntityTypeName,
+    truths: EntityTypeName,
+    lists: EntityTypeName,
+    action: EntityTypeName,
+}
+
+impl Types {
+    pub(crate) fn new() -> Result<Self, String> {
+        let of = |name| EntityTypeName::from_str(name).map_err(|error| error.to_string());
+        Ok(Self {
+            role: of("Role")?,
+            autonomy: of("Autonomy")?,
+            class: of("Class")?,
+            tenant: of("Tenant")?,
+            platform: of("Platform")?,
+            account: of("Account")?,
+            texts: of("Texts")?,
+            numbers: of("Numbers")?,
+            truths: of("Truths")?,
+            lists: of("Lists")?,
+            action: of("Action")?,
+        })
+    }
+}
+
+/// What does not depend on taint: who, what, where, and the entities that stand for the arguments.
+#[derive(Debug)]
+pub(crate) struct Prepared<'a> {
+    question: &'a Question<'a>,
+    types: &'a Types,
+    left_out: Vec<String>,
+    pub(crate) entities: Entities,
+}
+
+impl<'a> Prepared<'a> {
+    pub(crate) fn new(
+        question: &'a Question<'a>,
+        types: &'a Types,
+        listed: &Entities,
+    ) -> Result<Self, String> {
+        let text = &question.effect.arguments;
+        if text.is_closed() {
+            return Err("the arguments cannot be read".to_owned());
+        }
+        let arguments = Arguments::read(text.as_str())?;
+        let account = account(types, &question.effect.target, listed)?;
+        let texts = arguments.texts.into_iter();
+        let numbers = arguments.numbers.into_iter();
+        let truths = arguments.truths.into_iter();
+        let lists = arguments.lists.into_iter();
+        let added = [
+            account,
+            tagged(
+                &types.texts,
+                texts.map(|(at, text)| (at, RestrictedExpression::new_string(text))),
+            )?,
+            tagged(
+                &types.numbers,
+                numbers.map(|(at, number)| (at, RestrictedExpression::new_long(number))),
+            )?,
+            tagged(
+                &types.truths,
+                truths.map(|(at, truth)| (at, RestrictedExpression::new_bool(truth))),
+            )?,
+            tagged(&types.lists, lists.map(|(at, texts)| (at, set(texts))))?,
+        ];
+        let entities = listed.clone().upsert_entities(added, None);
+        Ok(Self {
+            question,
+            types,
+            left_out: arguments.left_out,
+            entities: entities.map_err(|error| error.to_string())?,
+        })
+    }
+
+    /// The request, with so much of its arguments tainted.
+    pub(crate) fn request(&self, taint: &[Taint], schema: &Schema) -> Result<Request, String> {
+        let Self {
+            question, types, ..
+        } = self;
+        Request::new(
+            uid(&types.role, &question.role.to_string()),
+            uid(&types.action, &question.effect.target.action),
+            uid(&types.account, &account_id(&question.effect.target)),
+            self.context(taint)?,
+            Some(schema),
+        )
+        .map_err(|error| error.to_string())
+    }
+
+    fn context(&self, taint: &[Taint]) -> Result<Context, String> {
+        use RestrictedExpression as Value;
+        let Self {
+            question, types, ..
+        } = self;
+        let text = |text: &str| Value::new_string(text.to_owned());
+        let entity = |kind: &EntityTypeName, id: &str| Value::new_entity_uid(uid(kind, id));
+        let effect = question.effect;
+        let autonomy = match question.autonomy {
+            Autonomy::Suggest => "suggest",
+            Autonomy::Approve => "approve",
+            Autonomy::Act => "act",
+        };
+        let class = match effect.class {
+            EffectClass::Read => "read",
+            EffectClass::Effect => "effect",
+        };
+        let hour = i64::try_from(question.at.0 / 3_600_000 % 24).unwrap_or_default();
+        let tainted = taint.iter().map(|taint| taint.argument.clone());
+        let mut pairs = vec![
+            ("run", text(&question.run.to_string())),
+            ("tenant", entity(&types.tenant, question.tenant)),
+            ("autonomy", entity(&types.autonomy, autonomy)),
+            ("tool", text(&effect.tool)),
+            ("class", entity(&types.class, class)),
+            ("event", text(&effect.event)),
+            ("texts", entity(&types.texts, ARGUMENTS)),
+            ("numbers", entity(&types.numbers, ARGUMENTS)),
+            ("truths", entity(&types.truths, ARGUMENTS)),
+            ("lists", entity(&types.lists, ARGUMENTS)),
+            ("left_out", set(self.left_out.iter().cloned())),
+            ("tainted", Value::new_bool(!taint.is_empty())),
+            ("tainted_arguments", set(tainted)),
+            ("flags", set(question.flags.iter().cloned())),
+            ("hour", Value::new_long(hour)),
+        ];
+        if let Some(dry_run) = question.dry_run {
+            pairs.push(("dry_run_ok", Value::new_bool(dry_run.ok)));
+        }
+        let pairs = pairs
+            .into_iter()
+            .map(|(key, value)| (key.to_owned(), value));
+        Context::from_pairs(pairs).map_err(|error| error.to_string())
+    }
+}
+
+/// The id of the entities that hold a question's arguments.
+const ARGUMENTS: &str = "arguments";
+
+fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {
+    EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id))
+}
+
+/// Names an account over all tenants and platforms, so that no two have the same name.
+fn account_id(target: &Target) -> String {
+    [&target.tenant, &target.platform, &target.account]
+        .map(|part| part.replace('%', "%25").replace('/', "%2F"))
+        .join("/")
+}
+
+/// The account as it is listed, in its tenant and on its platform.
+fn account(types: &Types, target: &Target, listed: &Entities) -> Result<Entity, String> {
+    let id = uid(&types.account, &account_id(target));
+    let mut parents = HashSet::from([
+        uid(&types.tenant, &target.tenant),
+        uid(&types.platform, &target.platform),
+    ]);
+    let Some(account) = listed.get(&id) else {
+        return Ok(Entity::new_no_attrs(id, parents));
+    };
+    let (id, attributes, more) = account.clone().into_inner();
+    parents.extend(more);
+    Entity::new(id, attributes, parents).map_err(|error| error.to_string())
+}
+
+fn tagged(
+    kind: &EntityTypeName,
+    tags: impl IntoIterator<Item = (String, RestrictedExpression)>,
+) -> Result<Entity, String> {
+    Entity::new_with_tags(uid(kind, ARGUMENTS), [], [], tags).map_err(|error| error.to_string())
+}
+
+fn set(texts: impl IntoIterator<Item = String>) -> RestrictedExpression {
+    RestrictedExpression::new_set(texts.into_iter().map(RestrictedExpression::new_string))
+}

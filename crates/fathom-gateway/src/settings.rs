@@ -1,0 +1,97 @@
+//! What people set beside the policies: `gateway.toml` of a charter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fathom_core::contract::{Autonomy, Role};
+use fathom_core::unit::Millis;
+use serde::Deserialize;
+
+use crate::annotations;
+use crate::error::GatewayError;
+use crate::schema;
+use crate::trip::Window;
+
+/// Most calls that a window looks at.
+const WINDOW_CALLS_MAX: u32 = 1_000;
+
+/// What people set beside the policies.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The actions that policies may speak of. All others are denied.
+    pub actions: Vec<String>,
+    /// Flags that are set at first.
+    pub flags: BTreeSet<String>,
+    /// The most that episodes of a role do by themselves.
+    pub autonomy_max: BTreeMap<Role, Autonomy>,
+    /// How many errors trip the kill switch.
+    pub trip: Window,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    actions: Vec<String>,
+    #[serde(default)]
+    flags: BTreeMap<String, bool>,
+    #[serde(default)]
+    autonomy: BTreeMap<Role, Autonomy>,
+    #[serde(default)]
+    trip: Trip,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Trip {
+    errors_max: u32,
+    of: u32,
+    per: String,
+}
+
+impl Default for Trip {
+    fn default() -> Self {
+        Self {
+            errors_max: 5,
+            of: 20,
+            per: "10m".to_owned(),
+        }
+    }
+}
+
+impl Settings {
+    /// Reads TOML.
+    pub fn parse(text: &str) -> Result<Self, GatewayError> {
+        let refused = |what| GatewayError::Settings { what };
+        let file: File = toml::from_str(text).map_err(|error| refused(error.to_string()))?;
+        schema::with_actions(file.actions.iter().map(String::as_str))?;
+        let flags = file.flags.into_iter();
+        let trip = window(&file.trip).map_err(refused)?;
+        Ok(Self {
+            actions: file.actions,
+            flags: flags
+                .filter_map(|(flag, set)| set.then_some(flag))
+                .collect(),
+            autonomy_max: file.autonomy,
+            trip,
+        })
+    }
+
+    /// The schema that this charter's policies are checked against.
+    pub fn schema(&self) -> Result<String, GatewayError> {
+        schema::with_actions(self.actions.iter().map(String::as_str))
+    }
+}
+
+fn window(trip: &Trip) -> Result<Window, String> {
+    let per: Millis = annotations::duration(&trip.per)
+        .ok_or_else(|| format!("`{}` is no span of time, as `10m`", trip.per))?;
+    if trip.errors_max == 0 || trip.errors_max > trip.of || trip.of > WINDOW_CALLS_MAX {
+        return Err(format!(
+            "`errors_max` is at least 1 and at most `of`, and `of` at most {WINDOW_CALLS_MAX}"
+        ));
+    }
+    Ok(Window {
+        errors_max: trip.errors_max,
+        of: trip.of,
+        per,
+    })
+}

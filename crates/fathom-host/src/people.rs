@@ -1,0 +1,235 @@
+//! People: who they are, what they may decide, and what they decided.
+//!
+//! No program, role or tool reaches this: it stands beside the runs and takes the word of the operating-system user
+//! or of a key. A word goes into the registry of approvals and to the run in one commit.
+
+mod error;
+mod roster;
+mod view;
+
+use fathom_core::effect::{IdempotencyKey, KillScope};
+use fathom_core::unit::Timestamp;
+use fathom_store::{
+    Accepted, Approval, ApprovalFilter, DecideOutcome, KillOrder, KillRecord, Lifted, Override,
+    OverrideOutcome, Sighting, SignedWord, Undecidable, Word, YesNo,
+};
+
+pub use self::error::PeopleError;
+pub use self::roster::{OsUser, Roster};
+pub use self::view::{ApprovalView, Asked, TicketView};
+use crate::error::HostError;
+use crate::runtime::Runtime;
+
+/// Who gives their word on an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Person {
+    /// The user of the operating system.
+    OsUser(OsUser),
+    /// The holder of a key, who signed the answer.
+    Key(SignedWord),
+}
+
+/// What a person says about an approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// Yes or no.
+    pub answer: YesNo,
+    /// Who says it.
+    pub person: Person,
+    /// Why; may be empty for a yes.
+    pub why: String,
+}
+
+impl Runtime {
+    /// What people are asked, the oldest first, with what they need to know. What nobody asks any more is closed on
+    /// the way.
+    pub fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<ApprovalView>, HostError> {
+        for open in self.inner.journal.approvals(ApprovalFilter::Open)? {
+            self.close_stale(&open)?;
+        }
+        let approvals = self.inner.journal.approvals(filter)?.into_iter();
+        approvals.map(|approval| self.view(approval)).collect()
+    }
+
+    /// The approval whose name is, or begins with, `prefix`.
+    pub fn find_approval(&self, prefix: &str) -> Result<Approval, HostError> {
+        let prefix = prefix.trim().to_ascii_lowercase();
+        let mut found = self.inner.journal.approvals(ApprovalFilter::All)?;
+        found.retain(|one| !prefix.is_empty() && one.id.as_str().starts_with(&prefix));
+        let count = found.len();
+        match (found.pop(), count) {
+            (Some(one), 1) => Ok(one),
+            (Some(_), _) => Err(PeopleError::Ambiguous { prefix, count }.into()),
+            (None, _) => Err(PeopleError::NoSuchApproval { prefix }.into()),
+        }
+    }
+
+    /// Takes a person's word. It counts once, in time, from someone who may give it, about what is asked now.
+    pub fn decide(&self, approval: &Approval, said: &Said) -> Result<Approval, HostError> {
+        self.close_stale(approval)?;
+        let by = self.check_person(approval, said)?;
+        let view = self.view(approval.clone())?;
+        let id = approval.id.clone();
+        if view.asked.is_none() && approval.is_open() && said.answer == YesNo::Yes {
+            return Err(PeopleError::Unreadable { id }.into());
+        }
+        let word = Word {
+            answer: said.answer,
+            by,
+            at: self.now(),
+            why: said.why.clone(),
+            binding: approval.terms.binding,
+            signature: match &said.person {
+                Person::OsUser(_) => None,
+                Person::Key(signed) => Some(signed.clone()),
+            },
+        };
+        match self.inner.journal.decide_approval(&id, &word)? {
+            DecideOutcome::Decided(approval) => Ok(approval),
+            DecideOutcome::Unknown => Err(PeopleError::NoSuchApproval {
+                prefix: id.to_string(),
+            }
+            .into()),
+            DecideOutcome::Refused(stands, why) => Err(match why {
+                Undecidable::Expired => PeopleError::Expired { id },
+                Undecidable::OtherBinding => PeopleError::OtherQuestion { id },
+                Undecidable::Settled => PeopleError::Settled {
+                    id,
+                    state: stands.state.name(),
+                },
+            }
+            .into()),
+        }
+    }
+
+    /// The name under which a person's word is kept, when they may give it.
+    fn check_person(&self, approval: &Approval, said: &Said) -> Result<String, HostError> {
+        let name = match &said.person {
+            Person::OsUser(user) => user.to_string(),
+            Person::Key(signed) => {
+                let id = &approval.id;
+                let is_signed = signed.says(id, &approval.terms.binding, said.answer);
+                let fingerprint = signed.fingerprint().filter(|_| is_signed);
+                let fingerprint =
+                    fingerprint.ok_or_else(|| PeopleError::BadSignature { id: id.clone() })?;
+                format!("key:{fingerprint}")
+            }
+        };
+        let roles = &approval.terms.roles;
+        if !self.may_speak(&said.person, &name, roles)? {
+            return Err(PeopleError::NoRole {
+                person: name,
+                roles: roles.clone(),
+            }
+            .into());
+        }
+        // A no needs nobody else.
+        if approval.terms.second_person && said.answer == YesNo::Yes {
+            let starter = self.info(approval.owner.run)?.started_by;
+            if starter.is_none_or(|starter| starter == name) {
+                let view = self.view(approval.clone())?;
+                let rule = view.asked.map(|asked| asked.rule).unwrap_or_default();
+                return Err(PeopleError::SecondPerson { person: name, rule }.into());
+            }
+        }
+        Ok(name)
+    }
+
+    /// Whether a person has one of `roles`, or any role where none is named. Without a roster the one whose home it
+    /// is has every role, and nobody else has any.
+    fn may_speak(&self, person: &Person, name: &str, roles: &[String]) -> Result<bool, HostError> {
+        Ok(match (&self.inner.options.people, person) {
+            (Some(roster), Person::OsUser(user)) => {
+                roster.has(name, roles) || roster.has(&format!("os:{}", user.uid), roles)
+            }
+            (Some(roster), Person::Key(_)) => roster.has(name, roles),
+            (None, Person::OsUser(user)) => user.uid == roster::owner_of(self.home().folder())?,
+            (None, Person::Key(_)) => false,
+        })
+    }
+
+    fn check_user(&self, user: &OsUser) -> Result<String, HostError> {
+        let name = user.to_string();
+        if self.may_speak(&Person::OsUser(user.clone()), &name, &[])? {
+            return Ok(name);
+        }
+        Err(PeopleError::NoRole {
+            person: name,
+            roles: Vec::new(),
+        }
+        .into())
+    }
+
+    /// Closes what a run asks that is over.
+    fn close_stale(&self, approval: &Approval) -> Result<(), HostError> {
+        let run = approval.owner.run;
+        if approval.is_open() && self.info(run)?.state.is_finished() {
+            self.inner.journal.withdraw_approvals(run, self.now())?;
+        }
+        Ok(())
+    }
+
+    /// The kill switches that hold.
+    pub fn kills(&self) -> Result<Vec<KillOrder>, HostError> {
+        Ok(self.inner.journal.kills()?)
+    }
+
+    /// Every throw of the kill switch and what became of it.
+    pub fn kill_record(&self) -> Result<Vec<KillRecord>, HostError> {
+        Ok(self.inner.journal.kill_record()?)
+    }
+
+    /// Throws the kill switch. Anyone may.
+    pub fn kill(&self, scope: KillScope, user: &OsUser, why: &str) -> Result<(), HostError> {
+        let order = kill_order(scope, user.to_string(), self.now(), why);
+        Ok(self.inner.journal.set_kill(&order)?)
+    }
+
+    /// Lifts the kill switch of a scope, in the name of a person who may decide something here.
+    pub fn lift(&self, scope: KillScope, user: &OsUser, why: &str) -> Result<Lifted, HostError> {
+        let by = self.check_user(user)?;
+        let order = kill_order(scope, by, self.now(), why);
+        Ok(self.inner.journal.lift_kill(&order)?)
+    }
+
+    /// Gives leave for one more send under a key that was used.
+    pub fn override_send(
+        &self,
+        key: &IdempotencyKey,
+        user: &OsUser,
+        why: &str,
+    ) -> Result<(), HostError> {
+        let order = Override {
+            key: key.clone(),
+            by: self.check_user(user)?,
+            at: self.now(),
+            why: why.to_owned(),
+        };
+        match self.inner.journal.override_claim(&order)? {
+            OverrideOutcome::Recorded => Ok(()),
+            OverrideOutcome::NothingHeld => Err(PeopleError::NothingSent {
+                key: key.as_str().to_owned(),
+            }
+            .into()),
+        }
+    }
+
+    /// Lets a changed tool in, as it was met.
+    pub fn accept_tool(&self, seen: &Sighting, user: &OsUser) -> Result<Accepted, HostError> {
+        let by = self.check_user(user)?;
+        let seen = Sighting {
+            at: self.now(),
+            ..seen.clone()
+        };
+        Ok(self.inner.journal.accept_pin(&seen, &by)?)
+    }
+}
+
+fn kill_order(scope: KillScope, by: String, at: Timestamp, why: &str) -> KillOrder {
+    KillOrder {
+        scope,
+        by,
+        at,
+        why: why.to_owned(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Who a person is, and which roles they have.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use fathom_store::StoreError;
+
+use crate::error::HostError;
+
+/// Where the names of users are.
+const PASSWD: &str = "/etc/passwd";
+
+/// A user of the operating system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OsUser {
+    /// The number by which the system knows them.
+    pub uid: u32,
+    /// Their name, where there is one.
+    pub name: Option<String>,
+}
+
+impl OsUser {
+    /// The user of this process, as the system says.
+    pub fn current() -> Self {
+        let uid = rustix::process::getuid().as_raw();
+        let names = std::fs::read_to_string(PASSWD).unwrap_or_default();
+        Self {
+            uid,
+            name: name_in(&names, uid),
+        }
+    }
+}
+
+/// `os:alice`, or `os:1000` where the number has no name.
+impl fmt::Display for OsUser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(f, "os:{name}"),
+            None => write!(f, "os:{}", self.uid),
+        }
+    }
+}
+
+/// The name of a user in the system's list: `name:password:uid:…`, one a line.
+fn name_in(list: &str, uid: u32) -> Option<String> {
+    list.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        let found: u32 = fields.nth(1)?.parse().ok()?;
+        (found == uid).then(|| name.to_owned())
+    })
+}
+
+/// The user whose folder it is.
+pub(super) fn owner_of(folder: &Path) -> Result<u32, HostError> {
+    let found = std::fs::metadata(folder).map_err(|source| StoreError::Io {
+        doing: "look at",
+        path: folder.to_owned(),
+        source: source.into(),
+    })?;
+    Ok(found.uid())
+}
+
+/// Which people have which roles, as `[people]` of `fathom.toml` says it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roster(BTreeMap<String, BTreeSet<String>>);
+
+impl Roster {
+    /// Takes roles with the names of people, each `os:NAME`, `os:NUMBER` or `key:FINGERPRINT`; says what is none.
+    pub fn new(roles: impl IntoIterator<Item = (String, Vec<String>)>) -> Result<Self, String> {
+        let mut roster = BTreeMap::new();
+        for (role, people) in roles {
+            let is_person = |name: &&String| {
+                let person = name.strip_prefix("os:").or(name.strip_prefix("key:"));
+                person.is_none_or(str::is_empty)
+            };
+            if let Some(name) = people.iter().find(is_person) {
+                return Err(format!(
+                    "`{name}` is no person; write `os:NAME` or `key:FINGERPRINT`"
+                ));
+            }
+            roster.insert(role, people.into_iter().collect());
+        }
+        Ok(Self(roster))
+    }
+
+    /// Whether `person` has one of `roles`, or any at all where none is named.
+    pub fn has(&self, person: &str, roles: &[String]) -> bool {
+        let mut held = self.0.iter().filter(|(_, people)| people.contains(person));
+        held.any(|(role, _)| roles.is_empty() || roles.contains(role))
+    }
+}
+
+#[cfg(test)]
+#[path = "roster_tests.rs"]
+mod tests;

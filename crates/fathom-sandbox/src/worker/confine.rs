@@ -1,0 +1,153 @@
+//! Becomes a program that can read the system's own files, write in one folder, and reach nothing else.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr, RulesetCreatedAttr,
+    RulesetError, RulesetStatus, Scope, make_bitflags, path_beneath_rules,
+};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use crate::filter;
+
+/// What programs need to start and to work. There is no `/proc`, `/home` or `/tmp`, and nothing of `/etc` that tells of people.
+const READ_ONLY: [&str; 10] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/etc/ld.so.cache",
+    "/etc/alternatives",
+    "/etc/localtime",
+    "/dev/urandom",
+];
+
+/// What may be written to because it goes nowhere.
+const SINKS: [&str; 2] = ["/dev/null", "/dev/zero"];
+
+/// Most files that are open at a time.
+const FILES_MAX: u64 = 256;
+
+/// Most threads and processes of the user that the program runs as, as it sees them.
+const THREADS_MAX: u64 = 8_192;
+
+/// What to become.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Job {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<String>,
+    /// The only folder that can be written to.
+    pub(crate) folder: PathBuf,
+    /// Most bytes of memory of a process.
+    pub(crate) memory: u64,
+    /// Most seconds that a process may compute.
+    pub(crate) seconds: u64,
+    /// Most bytes of a file that is written.
+    pub(crate) file: u64,
+}
+
+/// Becomes the program. It comes back only when it cannot, with the reason.
+pub(super) fn become_program(job: &Job) -> String {
+    let mut command = command(job);
+    match lock_in(job) {
+        Ok(()) => format!("it cannot be started: {}", command.exec()),
+        Err(reason) => reason,
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the place where the sandbox becomes a program that people allowed"
+)]
+fn command(job: &Job) -> Command {
+    let mut command = Command::new(&job.program);
+    command
+        .args(&job.arguments)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("LANG", "C.UTF-8")
+        .env("HOME", &job.folder)
+        .env("TMPDIR", &job.folder)
+        .current_dir(&job.folder)
+        .stdin(Stdio::null());
+    command
+}
+
+fn lock_in(job: &Job) -> Result<(), String> {
+    close_fds::set_fds_cloexec(3, &[]);
+    let filters = filter::confined(std::process::id())?;
+    deny_files(job)?;
+    limit(job)?;
+    for program in &filters {
+        seccompiler::apply_filter(program).map_err(|error| error.to_string())?;
+    }
+    verify()
+}
+
+fn deny_files(job: &Job) -> Result<(), String> {
+    let read = AccessFs::from_read(ABI::V6);
+    let look = make_bitflags!(AccessFs::{ReadFile | ReadDir});
+    // Neither to execute what was written, nor to make devices.
+    let write: BitFlags<AccessFs> = look
+        | make_bitflags!(AccessFs::{
+            WriteFile | Truncate | RemoveFile | RemoveDir | MakeReg | MakeDir | MakeSym | MakeFifo | Refer
+        });
+    let sink = make_bitflags!(AccessFs::{ReadFile | WriteFile});
+    let restrict = || -> Result<_, RulesetError> {
+        Ruleset::default()
+            .handle_access(AccessFs::from_all(ABI::V6))?
+            .handle_access(AccessNet::from_all(ABI::V6))?
+            .scope(Scope::from_all(ABI::V6))?
+            .create()?
+            .add_rules(path_beneath_rules(READ_ONLY, read))?
+            .add_rules(path_beneath_rules([&job.program], read))?
+            .add_rules(path_beneath_rules(SINKS, sink))?
+            .add_rules(path_beneath_rules([&job.folder], write))?
+            .restrict_self()
+    };
+    let status = restrict().map_err(|error| error.to_string())?;
+    if status.ruleset == RulesetStatus::NotEnforced {
+        return Err("this kernel has no landlock".to_owned());
+    }
+    Ok(())
+}
+
+fn limit(job: &Job) -> Result<(), String> {
+    for (resource, most) in [
+        (Resource::As, job.memory),
+        (Resource::Cpu, job.seconds),
+        (Resource::Fsize, job.file),
+        (Resource::Core, 0),
+        (Resource::Nofile, FILES_MAX),
+        (Resource::Nproc, THREADS_MAX),
+    ] {
+        let limit = Rlimit {
+            current: Some(most),
+            maximum: Some(most),
+        };
+        setrlimit(resource, limit).map_err(|error| format!("cannot limit itself: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Tries what must fail by now.
+fn verify() -> Result<(), String> {
+    let denied = |result: io::Result<()>| {
+        result.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+    };
+    if !denied(File::open(Path::new("/")).map(drop)) {
+        return Err("files can still be opened".to_owned());
+    }
+    if !denied(UnixStream::pair().map(drop)) {
+        return Err("sockets can still be made".to_owned());
+    }
+    Ok(())
+}

@@ -1,0 +1,359 @@
+//! The table of records, on `SQLite`: rows that are only ever added.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fathom_core::records::{Author, Kind, Pointer, Record};
+use fathom_core::unit::Timestamp;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior};
+
+use super::error::{RecordStoreError, Result};
+use super::sealing::{Content, Sealer};
+use crate::error::StoreError;
+use crate::private_files;
+use crate::seal::RunKey;
+
+const FORMAT: u64 = 1;
+
+/// Longest wait for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// The trigger on inserts also keeps `INSERT OR REPLACE` from taking a row's place.
+const TABLES: &str = "
+CREATE TABLE records (
+    seq INTEGER PRIMARY KEY,
+    domain TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL,
+    author TEXT NOT NULL,
+    content BLOB NOT NULL,
+    capsule BLOB,
+    key TEXT UNIQUE,
+    request BLOB,
+    UNIQUE (domain, kind, id, version)
+) STRICT;
+CREATE INDEX records_of_kind ON records (domain, kind, seq);
+CREATE INDEX records_by_capsule ON records (capsule) WHERE capsule IS NOT NULL;
+CREATE TRIGGER records_stay_as_they_are BEFORE UPDATE ON records
+BEGIN SELECT RAISE(ABORT, 'a record is never changed'); END;
+CREATE TRIGGER records_stay BEFORE DELETE ON records
+BEGIN SELECT RAISE(ABORT, 'a record is never removed'); END;
+CREATE TRIGGER records_are_added BEFORE INSERT ON records
+WHEN NEW.version <> 1 + (SELECT coalesce(max(version), 0) FROM records
+        WHERE domain = NEW.domain AND kind = NEW.kind AND id = NEW.id)
+    OR NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM records)
+    OR EXISTS (SELECT 1 FROM records WHERE key = NEW.key)
+BEGIN SELECT RAISE(ABORT, 'a record never takes the place of another'); END;
+";
+
+const COLUMNS: &str = "seq, kind, id, version, at_ms, author, content";
+
+/// A version that nothing follows.
+const NEWEST: &str = "NOT EXISTS (SELECT 1 FROM records AS later WHERE later.domain = records.domain \
+    AND later.kind = records.kind AND later.id = records.id AND later.version = records.version + 1)";
+
+pub(super) struct Table {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+    pub(super) sealer: Sealer,
+}
+
+/// Which request wrote a row.
+pub(super) struct WrittenBy {
+    pub(super) key: String,
+    pub(super) request: [u8; 32],
+}
+
+/// A row to be, at the place that its pointer names.
+pub(super) struct NewRow<'a> {
+    pub(super) kind: Kind,
+    pub(super) id: &'a str,
+    pub(super) at: Timestamp,
+    pub(super) author: &'a Author,
+    pub(super) content: &'a Content,
+    pub(super) capsule: Option<[u8; 32]>,
+    pub(super) by: Option<&'a WrittenBy>,
+}
+
+impl Table {
+    /// Uses the file, which is made when it is not there.
+    pub(super) fn open(path: &Path, secret: &RunKey) -> Result<Self> {
+        let connection = open_file(path).map_err(|error| RecordStoreError::file(path, error))?;
+        let table = Self {
+            path: path.to_owned(),
+            connection: Mutex::new(connection),
+            sealer: Sealer::new(secret),
+        };
+        let found = table.write(|within| Ok(make_tables(within.transaction)?))?;
+        if found != FORMAT {
+            return Err(RecordStoreError::NewerFormat {
+                found,
+                known: FORMAT,
+            });
+        }
+        Ok(table)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // Nothing half done is left behind: a transaction that was not committed is rolled back.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Looks at one state of the table.
+    pub(super) fn read<T>(&self, work: impl FnOnce(&Within<'_>) -> Outcome<T>) -> Result<T> {
+        self.within(TransactionBehavior::Deferred, work)
+    }
+
+    /// Does all of the work or nothing, while nobody else writes.
+    pub(super) fn write<T>(&self, work: impl FnOnce(&Within<'_>) -> Outcome<T>) -> Result<T> {
+        self.within(TransactionBehavior::Immediate, work)
+    }
+
+    fn within<T>(
+        &self,
+        behaviour: TransactionBehavior,
+        work: impl FnOnce(&Within<'_>) -> Outcome<T>,
+    ) -> Result<T> {
+        let mut connection = self.lock();
+        let whole = || {
+            let transaction = connection.transaction_with_behavior(behaviour)?;
+            let done = work(&Within {
+                transaction: &transaction,
+                sealer: &self.sealer,
+            })?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        whole().map_err(|trouble: Trouble| match trouble {
+            Trouble::Store(source) => RecordStoreError::file(&self.path, source),
+            Trouble::Refused(error) => error,
+        })
+    }
+}
+
+/// Why work within a transaction was given up.
+pub(super) enum Trouble {
+    Store(StoreError),
+    Refused(RecordStoreError),
+}
+
+pub(super) type Outcome<T> = std::result::Result<T, Trouble>;
+
+impl From<rusqlite::Error> for Trouble {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// One transaction.
+pub(super) struct Within<'a> {
+    transaction: &'a Transaction<'a>,
+    sealer: &'a Sealer,
+}
+
+impl Within<'_> {
+    /// The version that a key wrote before, and by which request.
+    pub(super) fn applied(&self, key: &str) -> Outcome<Option<(Pointer, [u8; 32])>> {
+        let found = self
+            .transaction
+            .prepare_cached("SELECT kind, id, version, request FROM records WHERE key = ?1")?
+            .query_row([key], |row| {
+                Ok((
+                    row.get::<_, String>(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                ))
+            })
+            .optional()?;
+        found
+            .map(|(kind, id, version, request)| {
+                let version = Some(version);
+                let kind = kind_of(&kind)?;
+                Ok((Pointer { kind, id, version }, request))
+            })
+            .transpose()
+    }
+
+    /// Whether there is such a record, and such a version of it.
+    pub(super) fn is_there(&self, at: &Pointer) -> Outcome<bool> {
+        let select =
+            "SELECT 1 FROM records WHERE domain = ?1 AND kind = ?2 AND id = ?3 AND version = ?4";
+        let mut select = self.transaction.prepare_cached(select)?;
+        let version = at.version.unwrap_or(1);
+        Ok(select.exists((at.kind.domain(), at.kind.to_string(), &at.id, version))?)
+    }
+
+    /// A version of a record; the newest where the pointer names none.
+    pub(super) fn one(&self, at: &Pointer) -> Outcome<Option<Record>> {
+        let found = self.select(
+            "domain = ?1 AND kind = ?2 AND id = ?3 AND version = coalesce(?4, (SELECT max(version) FROM records \
+             WHERE domain = ?1 AND kind = ?2 AND id = ?3))",
+            (at.kind.domain(), at.kind.to_string(), &at.id, at.version),
+        )?;
+        Ok(found.into_iter().next())
+    }
+
+    /// The newest versions behind a place, in order, at most `max`.
+    pub(super) fn after(&self, kind: Kind, seq: u64, max: usize) -> Outcome<Vec<Record>> {
+        self.select(
+            &format!("domain = ?1 AND kind = ?2 AND seq > ?3 AND {NEWEST} ORDER BY seq LIMIT ?4"),
+            (kind.domain(), kind.to_string(), seq, max),
+        )
+    }
+
+    /// All versions, the first one first.
+    pub(super) fn versions(&self, kind: Kind, id: &str) -> Outcome<Vec<Record>> {
+        self.select(
+            "domain = ?1 AND kind = ?2 AND id = ?3 ORDER BY version",
+            (kind.domain(), kind.to_string(), id),
+        )
+    }
+
+    /// The newest capsule of a source, verified or not.
+    pub(super) fn capsule(&self, capsule: [u8; 32]) -> Outcome<Option<Record>> {
+        let found = self.select("capsule = ?1 ORDER BY seq DESC LIMIT 1", [capsule])?;
+        Ok(found.into_iter().next())
+    }
+
+    fn select(&self, which: &str, params: impl rusqlite::Params) -> Outcome<Vec<Record>> {
+        let select = format!("SELECT {COLUMNS} FROM records WHERE {which}");
+        let mut select = self.transaction.prepare_cached(&select)?;
+        let mut rows = select.query(params)?;
+        let mut records = Vec::new();
+        while let Some(row) = rows.next()? {
+            records.push(self.record(row)?);
+        }
+        Ok(records)
+    }
+
+    fn record(&self, row: &rusqlite::Row<'_>) -> Outcome<Record> {
+        let place = Pointer {
+            kind: kind_of(&row.get::<_, String>(1)?)?,
+            id: row.get(2)?,
+            version: Some(row.get(3)?),
+        };
+        let author: String = row.get(5)?;
+        let opened = self.sealer.open(&place, row.get(6)?);
+        let (Some(content), Ok(by)) = (opened, serde_json::from_str(&author)) else {
+            let record = place.to_string();
+            return Err(Trouble::Refused(RecordStoreError::Changed { record }));
+        };
+        Ok(Record {
+            seq: row.get(0)?,
+            kind: place.kind,
+            id: place.id,
+            version: place.version.unwrap_or_default(),
+            body: content.body,
+            evidence: content.evidence,
+            by,
+            at_ms: Timestamp(row.get(4)?),
+            sources: content.sources,
+        })
+    }
+
+    /// Adds a version behind the newest one.
+    pub(super) fn add(&self, row: &NewRow<'_>) -> Outcome<Pointer> {
+        let kind = row.kind.to_string();
+        let newest: u64 = self
+            .transaction
+            .prepare_cached(
+                "SELECT coalesce(max(version), 0) FROM records WHERE domain = ?1 AND kind = ?2 AND id = ?3",
+            )?
+            .query_row((row.kind.domain(), &kind, row.id), |row| row.get(0))?;
+        let last: u64 = self
+            .transaction
+            .prepare_cached("SELECT coalesce(max(seq), 0) FROM records")?
+            .query_row([], |row| row.get(0))?;
+        let place = Pointer {
+            version: Some(newest + 1),
+            ..Pointer::to(row.kind, row.id)
+        };
+        let author = serde_json::to_string(row.author).map_err(|error| StoreError::NotARecord {
+            what: error.to_string(),
+        })?;
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+            )?
+            .execute(rusqlite::params![
+                last + 1,
+                row.kind.domain(),
+                kind,
+                row.id,
+                newest + 1,
+                i64::try_from(row.at.0).unwrap_or(i64::MAX),
+                author,
+                self.sealer.seal(&place, row.content)?,
+                row.capsule,
+                row.by.map(|by| &by.key),
+                row.by.map(|by| by.request),
+            ])?;
+        Ok(place)
+    }
+}
+
+fn kind_of(name: &str) -> Outcome<Kind> {
+    let no_kind = |_| StoreError::damaged("a record is of no kind");
+    Ok(name.parse().map_err(no_kind)?)
+}
+
+/// How often a file that others make right now is tried.
+const OPEN_TRIES_MAX: u32 = 5_000;
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another process makes the file, and nothing else can be done meanwhile"
+)]
+fn pause() {
+    std::thread::sleep(Duration::from_millis(1));
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the store: here the domains are opened"
+)]
+fn open_file(path: &Path) -> std::result::Result<Connection, StoreError> {
+    private_files::create_if_missing(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    // Those who open a new file at the same time wait for each other here; the timeout does not hold for this change.
+    let mut tries = 0;
+    while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
+        let is_busy = error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
+        tries += 1;
+        if !is_busy || tries == OPEN_TRIES_MAX {
+            return Err(error.into());
+        }
+        pause();
+    }
+    // A write that was answered is in a journal as done: it must outlive a power cut.
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+/// Makes the tables of an empty file, and tells the format.
+fn make_tables(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
+    let format: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    let tables: u64 =
+        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    if (format, tables) != (0, 0) {
+        return Ok(format);
+    }
+    transaction.execute_batch(TABLES)?;
+    transaction.pragma_update(None, "user_version", FORMAT)?;
+    Ok(FORMAT)
+}

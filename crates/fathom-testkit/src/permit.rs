@@ -1,0 +1,108 @@
+//! Permits for tests of tools: made the only way there is, by a run whose decision is durable.
+
+use std::sync::Arc;
+
+use fathom_core::amounts::{Amounts, Budget};
+use fathom_core::contract::{Autonomy, Contract, PermissionMode, Role};
+use fathom_core::effect::{EffectRequest, Permit, PolicyDecision};
+use fathom_core::event::{EventKind, Origin, ProgramSpec, Record, Started};
+use fathom_core::id::{Digest, EpisodeId, Epoch};
+use fathom_core::model::{ModelRole, ModelSpec, Models};
+use fathom_core::packet::Frame;
+use fathom_core::program::{Ask, Input, Program, ProgramError, Programs, View};
+use fathom_core::run::Run;
+use fathom_core::step::{Appended, Log, Position, Step};
+use fathom_core::text::Text;
+use fathom_core::unit::{Millis, Nanodollars, Timestamp};
+
+/// Asks for one effect and for nothing else.
+struct OneEffect(EffectRequest);
+
+impl Program for OneEffect {
+    fn on(&mut self, input: Input<'_>, _: &View<'_>) -> Vec<Ask> {
+        match input {
+            Input::Start(_) => vec![Ask::Effect(self.0.clone())],
+            _ => Vec::new(),
+        }
+    }
+
+    fn partial(&self) -> Option<Text> {
+        None
+    }
+}
+
+impl Programs for OneEffect {
+    fn build(&self, _: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError> {
+        Ok(Box::new(Self(self.0.clone())))
+    }
+}
+
+/// Counts records and keeps none.
+#[derive(Default)]
+struct Counted(u64);
+
+impl Log for Counted {
+    fn append(&mut self, _: &EpisodeId, _: Record) -> Appended {
+        self.0 += 1;
+        Appended {
+            position: Position(self.0),
+            head: Digest([0; 32]),
+        }
+    }
+}
+
+/// Leave for `effect`, from a run that proposed it, allowed it and wrote that down. `None` where the run refuses it.
+pub fn permit(effect: &EffectRequest) -> Option<Permit> {
+    let mut log = Counted::default();
+    let mut run: Run = Run::new(Epoch(1), Arc::new(OneEffect(effect.clone())));
+    let at = Timestamp(1_000);
+    let proposed = run.start(&mut log, at, started(&effect.tool));
+    let (episode, ask) = proposed.into_iter().find_map(|step| match step {
+        Step::Decide { episode, ask, .. } => Some((episode, ask)),
+        _ => None,
+    })?;
+    let allow = PolicyDecision::Allow {
+        rules: vec!["test".into()],
+    };
+    run.deliver(&mut log, at, episode, EventKind::decided(ask, allow));
+    run.durable(Position(log.0))
+        .into_iter()
+        .find_map(|step| match step {
+            Step::Attempt(permit) => Some(permit),
+            _ => None,
+        })
+}
+
+fn started(tool: &str) -> Started {
+    let model = ModelSpec::named("test/model");
+    Started {
+        goal: Text::new("one effect"),
+        role: Role::Publisher,
+        program: ProgramSpec {
+            name: "one-effect".into(),
+            params: Text::new("{}"),
+        },
+        contract: Contract {
+            allowed_tools: vec![tool.to_owned()],
+            permission_mode: PermissionMode::Act,
+            autonomy: Autonomy::Act,
+            ..Contract::default()
+        },
+        budget: Budget {
+            amounts: Amounts {
+                tokens: 1_000,
+                calls: 1,
+                tools: 10,
+                money: Nanodollars(1_000),
+                episodes: 1,
+            },
+            time: Millis(60_000),
+        },
+        depth: 0,
+        model: ModelRole::Main,
+        models: Models::new(model.clone(), model),
+        frame: Frame::default(),
+        sources: Vec::new(),
+        origin: Origin::Asked,
+    }
+}

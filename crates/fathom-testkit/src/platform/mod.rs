@@ -1,0 +1,232 @@
+//! A small social platform over real HTTP: an API with tokens, pages for a browser, and every way in which such platforms fail.
+//!
+//! It commits and then loses the answer, it shows a post only after a while, it refuses callers who are too quick, and it
+//! takes the same post twice unless told otherwise. Delays are counted in requests, so that no test waits for a clock.
+
+mod api;
+mod pages;
+mod request;
+mod state;
+mod when;
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::{JoinHandle, JoinSet};
+
+pub use request::Kind;
+pub use state::{Comment, Post, Reply};
+pub use when::When;
+
+use crate::server::http::{Connection, Gone, head};
+use request::{Answer, Request, Response};
+use state::State;
+
+/// How a platform behaves.
+#[derive(Clone, Debug)]
+pub struct PlatformOptions {
+    /// Port to listen on; zero takes a free one.
+    pub port: u16,
+    /// What the API wants as a bearer token, and the pages as a password.
+    pub token: String,
+    /// Where the chance in [`When::Permille`] begins.
+    pub seed: u64,
+    /// Whether a second post or reply with the same `Idempotency-Key` gives the first one back.
+    pub dedupe: bool,
+    /// How often a post or reply is looked for in vain before it is shown.
+    pub visible_after: u32,
+    /// API requests that are answered with 429.
+    pub limit: When,
+    /// API requests that are answered with 503, nothing done.
+    pub fail: When,
+    /// Commits that are answered with 500 all the same.
+    pub fail_late: When,
+    /// Commits whose answer is lost with its connection.
+    pub lose: When,
+    /// How long every answer takes.
+    pub latency: Duration,
+    /// Whether the pages have moved: other ids, other labels, buttons elsewhere.
+    pub drift: bool,
+    /// What a visitor says under every new post.
+    pub visitor: Option<String>,
+}
+
+impl Default for PlatformOptions {
+    fn default() -> Self {
+        Self {
+            port: 0,
+            token: "sandbox-token".to_owned(),
+            seed: 0,
+            dedupe: false,
+            visible_after: 0,
+            limit: When::Never,
+            fail: When::Never,
+            fail_late: When::Never,
+            lose: When::Never,
+            latency: Duration::ZERO,
+            drift: false,
+            visitor: None,
+        }
+    }
+}
+
+/// A running platform. What was posted is in memory; it stops, and closes its connections, when dropped.
+pub struct Platform {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+    accepting: JoinHandle<()>,
+}
+
+impl Platform {
+    /// Starts a platform on the loopback address.
+    pub async fn start(options: PlatformOptions) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
+        let address = listener.local_addr()?;
+        let state = Arc::new(Mutex::new(State::new(options)));
+        let accepting = tokio::spawn(accept(listener, Arc::clone(&state)));
+        Ok(Self {
+            address,
+            state,
+            accepting,
+        })
+    }
+
+    /// Where it is, without a slash at the end.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// What the API wants as a bearer token, and the pages as a password.
+    pub fn token(&self) -> String {
+        self.lock().options.token.clone()
+    }
+
+    /// Every post, in the order of their commits, whether it is shown yet or not.
+    pub fn posts(&self) -> Vec<Post> {
+        self.lock().posts.clone()
+    }
+
+    /// Every comment.
+    pub fn comments(&self) -> Vec<Comment> {
+        self.lock().comments.clone()
+    }
+
+    /// Every reply to a comment.
+    pub fn replies(&self) -> Vec<Reply> {
+        self.lock().replies.clone()
+    }
+
+    /// Lets a visitor comment on a post, and gives the comment's number.
+    pub fn comment(&self, post: u64, author: &str, text: &str) -> u64 {
+        self.lock().add_comment(post, author, text)
+    }
+
+    /// How many requests of a kind came, the refused ones included.
+    pub fn requests(&self, kind: Kind) -> u64 {
+        self.lock().counts.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// Moves what is on the pages, or moves it back.
+    pub fn drift(&self, drift: bool) {
+        self.lock().options.drift = drift;
+    }
+
+    /// From here on the answer to every n-th commit is lost; zero loses none.
+    pub fn lose_every(&self, commits: u64) {
+        self.change(|options| {
+            options.lose = match commits {
+                0 => When::Never,
+                commits => When::Every(commits),
+            };
+        });
+    }
+
+    /// Changes how it behaves, counting anew.
+    pub fn change(&self, change: impl FnOnce(&mut PlatformOptions)) {
+        self.lock().change(change);
+    }
+
+    /// Waits until the platform is gone, which it never is by itself.
+    pub async fn serve(mut self) {
+        // The task only ends by being aborted, and then there is nothing to report.
+        let _ = (&mut self.accepting).await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+impl Drop for Platform {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => {
+                let Ok((stream, _)) = accepted else { continue };
+                connections.spawn(serve(stream, Arc::clone(&state)));
+            }
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
+async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> Result<(), Gone> {
+    let mut connection = Connection::new(stream)?;
+    loop {
+        let raw = connection.request().await?;
+        let keeps_alive = raw.keeps_alive();
+        let latency = lock(&state).options.latency;
+        pause(&mut connection, latency).await?;
+        let answer = answer(&mut lock(&state), &Request::of(raw));
+        let response = match answer {
+            Answer::Sent(response) => response,
+            Answer::Lost => {
+                connection.reset();
+                return Ok(());
+            }
+        };
+        let Response {
+            status,
+            content_type,
+            headers,
+            body,
+        } = response;
+        let head = head(status, content_type, &headers, body.len());
+        connection.write((head + &body).as_bytes()).await?;
+        if !keeps_alive {
+            return Ok(());
+        }
+    }
+}
+
+fn answer(state: &mut State, request: &Request) -> Answer {
+    if request.path.starts_with("/api/") {
+        api::answer(state, request)
+    } else {
+        pages::answer(state, request)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a slow platform is what the server plays; the test that asks for it waits"
+)]
+async fn pause(connection: &mut Connection, latency: Duration) -> Result<(), Gone> {
+    if latency.is_zero() {
+        return Ok(());
+    }
+    connection.during(tokio::time::sleep(latency)).await
+}

@@ -1,0 +1,262 @@
+//! The browser lane: a charter's steps on real pages, rehearsed on a sandbox first, with evidence of every step.
+//!
+//! A model chooses what is typed into fields, and nothing else: no selector, no address, no script, no key that is pressed.
+//! Where a page is not what the steps were written for, the walk ends before the click that counts, for a person to look at.
+
+mod declaration;
+mod driver;
+mod error;
+mod gate;
+mod page;
+mod walk;
+
+use std::sync::Arc;
+
+use fathom_core::effect::{DryRun, EffectOutcome, EffectRequest, Permit};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+pub use declaration::{Act, Check, Declaration, Expect, Fill, Step};
+pub use driver::{Driver, Installed};
+pub use error::BrowserError;
+
+use crate::secret::Secrets;
+use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
+use declaration::{Filling, Place, Plan};
+use driver::Session;
+use walk::{Clicked, Halt, Walk};
+
+/// Digits of the key that pages and platforms see.
+const KEY_DIGITS: usize = 32;
+
+/// A tool that works through a browser.
+pub struct Browser {
+    facts: ToolFacts,
+    plan: Plan,
+    validator: Validator,
+    driver: Arc<Driver>,
+    secrets: Arc<dyn Secrets>,
+}
+
+impl Browser {
+    /// A tool with these facts that follows a declaration. Nothing is started yet.
+    pub fn new(
+        facts: ToolFacts,
+        declaration: Declaration,
+        driver: Arc<Driver>,
+        secrets: Arc<dyn Secrets>,
+    ) -> Result<Self, BrowserError> {
+        let schema: Value = serde_json::from_str(facts.spec.schema.as_str())
+            .map_err(|_| BrowserError::declaration("the schema of its arguments is no JSON"))?;
+        let validator = jsonschema::validator_for(&schema)
+            .map_err(|error| BrowserError::declaration(error.to_string()))?;
+        Ok(Self {
+            plan: Plan::new(declaration, &schema)?,
+            facts,
+            validator,
+            driver,
+            secrets,
+        })
+    }
+
+    /// The arguments, if they are as the schema wants them.
+    fn filling(&self, effect: &EffectRequest) -> Result<Filling, String> {
+        let arguments: Value = serde_json::from_str(effect.arguments.as_str())
+            .map_err(|_| "the arguments are no JSON".to_owned())?;
+        self.validator
+            .validate(&arguments)
+            .map_err(|error| format!("the arguments do not fit: {error}"))?;
+        let Value::Object(arguments) = arguments else {
+            return Err("the arguments are no JSON object".to_owned());
+        };
+        let mut key = page::digest(effect.key().as_str().as_bytes()).to_string();
+        key.truncate(KEY_DIGITS);
+        Ok(Filling { arguments, key })
+    }
+
+    fn walk<'a>(
+        &'a self,
+        session: &'a Session<'a>,
+        place: &'a Place,
+        filling: &'a Filling,
+    ) -> Walk<'a> {
+        Walk::new(session, place, filling, &*self.secrets)
+    }
+
+    async fn rehearsed(&self, effect: &EffectRequest) -> DryRun {
+        let refused = |report: String| DryRun {
+            ok: false,
+            report: report.into(),
+        };
+        let filling = match self.filling(effect) {
+            Ok(filling) => filling,
+            Err(cause) => return refused(cause),
+        };
+        let session = match self.driver.session(&self.plan.hosts).await {
+            Ok(session) => session,
+            Err(error) => return refused(error.to_string()),
+        };
+        let place = self.plan.sandbox.as_ref().unwrap_or(&self.plan.real);
+        let mut walk = self.walk(&session, place, &filling);
+        let walked = up_to_the_effect(&mut walk, &self.plan.before).await;
+        let report = json!({
+            "at": place.host(),
+            "sandbox": self.plan.sandbox.is_some(),
+            "seen": walk.seen,
+            "halt": walked.as_ref().err().map(ToString::to_string),
+        });
+        let ok = walked.is_ok();
+        drop(walk);
+        session.close().await;
+        DryRun {
+            ok,
+            report: report.to_string().into(),
+        }
+    }
+
+    async fn done(&self, effect: &EffectRequest) -> Tried {
+        let filling = match self.filling(effect) {
+            Ok(filling) => filling,
+            Err(cause) => return failed(cause, Again::Never),
+        };
+        let session = match self.driver.session(&self.plan.hosts).await {
+            Ok(session) => session,
+            Err(error) => return failed(error.to_string(), Again::NotSent),
+        };
+        let mut walk = self.walk(&session, &self.plan.real, &filling);
+        let (outcome, again) = self.act(&mut walk).await;
+        let evidence = std::mem::take(&mut walk.evidence);
+        drop(walk);
+        session.close().await;
+        Tried {
+            outcome,
+            evidence,
+            again,
+        }
+    }
+
+    async fn act(&self, walk: &mut Walk<'_>) -> (EffectOutcome, Again) {
+        if let Err(halt) = up_to_the_effect(walk, &self.plan.before).await {
+            return not_sent(&halt);
+        }
+        match walk.click(&self.plan.effect).await {
+            Clicked::Yes => {}
+            Clicked::No(halt) => return not_sent(&halt),
+            Clicked::Perhaps(halt) => return (unknown(&halt), Again::Never),
+        }
+        if let Err(halt) = walk.take(&self.plan.after).await {
+            return (unknown(&halt), Again::Never);
+        }
+        let receipt = json!({"address": walk.address().await, "key": walk.filling.key});
+        let receipt = receipt.to_string().into();
+        (EffectOutcome::Confirmed { receipt }, Again::Never)
+    }
+
+    async fn checked(&self, effect: &EffectRequest) -> Tried {
+        let unknown = |detail: String| Tried {
+            outcome: EffectOutcome::Unknown {
+                detail: detail.into(),
+            },
+            evidence: Vec::new(),
+            again: Again::Never,
+        };
+        let filling = match self.filling(effect) {
+            Ok(filling) => filling,
+            Err(cause) => return unknown(cause),
+        };
+        let session = match self.driver.session(&self.plan.hosts).await {
+            Ok(session) => session,
+            Err(error) => return unknown(error.to_string()),
+        };
+        let mut walk = self.walk(&session, &self.plan.real, &filling);
+        let outcome = self.look(&mut walk).await;
+        let evidence = std::mem::take(&mut walk.evidence);
+        drop(walk);
+        session.close().await;
+        Tried {
+            outcome,
+            evidence,
+            again: Again::Never,
+        }
+    }
+
+    async fn look(&self, walk: &mut Walk<'_>) -> EffectOutcome {
+        let Some((last, steps)) = self.plan.check.steps.split_last() else {
+            return EffectOutcome::Unknown {
+                detail: "there is no way to check".into(),
+            };
+        };
+        if let Err(halt) = walk.take(steps).await {
+            return unknown(&halt);
+        }
+        match walk.count(last).await {
+            Err(halt) => unknown(&halt),
+            Ok(0) if self.plan.check.conclusive => EffectOutcome::Failed {
+                detail: "it is not there".into(),
+            },
+            Ok(0) => EffectOutcome::Unknown {
+                detail: "it is not there, or not yet".into(),
+            },
+            Ok(times) => {
+                let address = walk.address().await;
+                let receipt = json!({"address": address, "key": walk.filling.key, "times": times});
+                EffectOutcome::Confirmed {
+                    receipt: receipt.to_string().into(),
+                }
+            }
+        }
+    }
+}
+
+async fn up_to_the_effect(walk: &mut Walk<'_>, before: &[Step]) -> Result<(), Halt> {
+    walk.begin().await?;
+    walk.take(before).await
+}
+
+/// Nothing was sent. Another try helps against a fault of the browser or network, never against a page that has changed.
+fn not_sent(halt: &Halt) -> (EffectOutcome, Again) {
+    let again = match halt {
+        Halt::Broken { .. } => Again::NotSent,
+        Halt::Unstable { .. }
+        | Halt::Changed { .. }
+        | Halt::Altered { .. }
+        | Halt::Open { .. }
+        | Halt::NoSecret { .. } => Again::Never,
+    };
+    let detail = halt.to_string().into();
+    (EffectOutcome::Failed { detail }, again)
+}
+
+fn unknown(halt: &Halt) -> EffectOutcome {
+    EffectOutcome::Unknown {
+        detail: halt.to_string().into(),
+    }
+}
+
+fn failed(cause: String, again: Again) -> Tried {
+    Tried {
+        outcome: EffectOutcome::Failed {
+            detail: cause.into(),
+        },
+        evidence: Vec::new(),
+        again,
+    }
+}
+
+impl Tool for Browser {
+    fn facts(&self) -> &ToolFacts {
+        &self.facts
+    }
+
+    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Option<DryRun>> {
+        Box::pin(async { Some(self.rehearsed(effect).await) })
+    }
+
+    fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried> {
+        Box::pin(self.done(permit.effect()))
+    }
+
+    fn check<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Tried> {
+        Box::pin(self.checked(effect))
+    }
+}

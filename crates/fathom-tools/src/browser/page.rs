@@ -1,0 +1,129 @@
+//! What is read from a page, and put into it. The scripts are fixed; what varies reaches them as values.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fantoccini::elements::Element;
+use fantoccini::error::CmdError;
+use fantoccini::{Client, Locator};
+use fathom_core::effect::Evidence;
+use fathom_core::id::Digest;
+use sha2::{Digest as _, Sha256};
+
+use super::driver::WINDOW;
+
+/// Largest picture that is kept.
+const PICTURE_BYTES_MAX: usize = 150_000;
+/// Most of a page that is kept as text. Its hash is that of all of it.
+const PAGE_BYTES_MAX: usize = 64 * 1024;
+
+/// The page as text, without what differs from one visit to the next: scripts, styles, comments, tokens.
+const PAGE: &str = r"
+const page = document.documentElement.cloneNode(true);
+page.querySelectorAll('script, style, link, meta, noscript').forEach(e => e.remove());
+const comments = document.createTreeWalker(page, NodeFilter.SHOW_COMMENT);
+const found = [];
+while (comments.nextNode()) found.push(comments.currentNode);
+found.forEach(comment => comment.remove());
+page.querySelectorAll('*').forEach(e => {
+    for (const name of ['nonce', 'style', 'integrity']) e.removeAttribute(name);
+    if (e.tagName === 'INPUT') e.removeAttribute('value');
+});
+return page.outerHTML.replace(/\s+/g, ' ');
+";
+
+/// How the page is built: elements, and what forms and selectors hold on to; no text, no number.
+const SKELETON: &str = r"
+const kept = ['id', 'name', 'type', 'role', 'action', 'method'];
+const left_out = ['SCRIPT', 'STYLE', 'LINK', 'META', 'NOSCRIPT'];
+const walk = e => '<' + e.tagName.toLowerCase()
+    + kept.filter(a => e.hasAttribute(a)).map(a => ' ' + a + '=' + e.getAttribute(a).replace(/\d+/g, '#')).join('')
+    + '>' + Array.from(e.children).filter(c => !left_out.includes(c.tagName)).map(walk).join('') + '</>';
+return walk(document.body);
+";
+
+/// Puts a text into a field as a person's typing would, but without keys: no character of it can press one.
+const PUT: &str = r"
+const [field, text] = arguments;
+const kinds = {INPUT: HTMLInputElement, TEXTAREA: HTMLTextAreaElement, SELECT: HTMLSelectElement};
+const kind = kinds[field.tagName];
+if (!kind) return null;
+field.focus();
+Object.getOwnPropertyDescriptor(kind.prototype, 'value').set.call(field, text);
+field.dispatchEvent(new Event('input', {bubbles: true}));
+field.dispatchEvent(new Event('change', {bubbles: true}));
+return field.value;
+";
+
+/// The elements that a selector finds and a person would see.
+pub(super) async fn visible(client: &Client, selector: &str) -> Result<Vec<Element>, CmdError> {
+    let mut visible = Vec::new();
+    for element in client.find_all(Locator::Css(selector)).await? {
+        if element.is_displayed().await? {
+            visible.push(element);
+        }
+    }
+    Ok(visible)
+}
+
+/// Puts a text into a field, and says whether the field now holds it to the letter.
+pub(super) async fn put(client: &Client, field: Element, text: &str) -> Result<bool, CmdError> {
+    let field = serde_json::to_value(field).map_err(CmdError::Json)?;
+    let held = client.execute(PUT, vec![field, text.into()]).await?;
+    // A text area knows one kind of line end.
+    let wanted = text.replace("\r\n", "\n").replace('\r', "\n");
+    Ok(held.as_str() == Some(&wanted))
+}
+
+/// Hash of how the page is built.
+pub(super) async fn skeleton(client: &Client) -> Result<Digest, CmdError> {
+    let skeleton = client.execute(SKELETON, Vec::new()).await?;
+    Ok(digest(skeleton.as_str().unwrap_or_default().as_bytes()))
+}
+
+/// The page as text.
+pub(super) async fn shown(client: &Client) -> Result<String, CmdError> {
+    let page = client.execute(PAGE, Vec::new()).await?;
+    Ok(page.as_str().unwrap_or_default().to_owned())
+}
+
+/// The page as evidence; a long one is kept in part.
+pub(super) fn text_evidence(step: &str, page: &str) -> Evidence {
+    Evidence {
+        step: step.to_owned(),
+        media: "text/html".to_owned(),
+        digest: digest(page.as_bytes()),
+        content: page[..page.floor_char_boundary(PAGE_BYTES_MAX)].into(),
+    }
+}
+
+/// A picture as evidence; one that is too large is known by its hash alone.
+pub(super) fn picture_evidence(step: &str, picture: &[u8]) -> Evidence {
+    let content = if picture.len() <= PICTURE_BYTES_MAX {
+        STANDARD.encode(picture)
+    } else {
+        String::new()
+    };
+    Evidence {
+        step: step.to_owned(),
+        media: "image/png".to_owned(),
+        digest: digest(picture),
+        content: content.into(),
+    }
+}
+
+/// The window as PNG; one that is too large is taken again from a smaller window.
+pub(super) async fn picture(client: &Client) -> Result<Vec<u8>, CmdError> {
+    let picture = client.screenshot().await?;
+    if picture.len() <= PICTURE_BYTES_MAX {
+        return Ok(picture);
+    }
+    let (width, height) = WINDOW;
+    client.set_window_size(width / 2, height / 2).await?;
+    let smaller = client.screenshot().await;
+    client.set_window_size(width, height).await?;
+    smaller
+}
+
+pub(super) fn digest(bytes: &[u8]) -> Digest {
+    Digest(Sha256::digest(bytes).into())
+}

@@ -1,0 +1,342 @@
+//! Taking steps on a page, with evidence of each, until one of them does not find what it was told of.
+
+use std::time::Duration;
+
+use fantoccini::elements::Element;
+use fantoccini::error::{CmdError, ErrorStatus};
+use fathom_core::effect::Evidence;
+use fathom_core::id::Digest;
+use serde_json::{Value, json};
+use tokio::time::timeout;
+
+use super::declaration::{Act, Filling, Place, Step};
+use super::driver::{LOAD_MS_MAX, Session};
+use super::page;
+use crate::secret::{Secret, Secrets};
+
+/// Longest time a step may take.
+const STEP_MS_MAX: u64 = LOAD_MS_MAX + 10_000;
+/// Most characters of what the driver says that are kept.
+const CAUSE_CHARS_MAX: usize = 300;
+
+/// Why a walk ended early.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Halt {
+    /// The page is not what the charter was written for.
+    #[error("manual review: selector `{selector}` unstable: {cause}")]
+    Unstable {
+        selector: String,
+        cause: &'static str,
+    },
+    /// The page is built differently.
+    #[error("manual review: the page of step `{step}` has changed: its skeleton is {skeleton}")]
+    Changed { step: String, skeleton: Digest },
+    /// A field did not take a text as it is.
+    #[error("manual review: the field `{selector}` does not take the text as it is")]
+    Altered { selector: String },
+    /// A field would show a secret.
+    #[error("manual review: the field `{selector}` is not one for passwords")]
+    Open { selector: String },
+    /// A secret is not there.
+    #[error("the secret `{name}` is not set")]
+    NoSecret { name: String },
+    /// The browser or the network failed.
+    #[error("the step `{step}` failed: {cause}")]
+    Broken { step: String, cause: String },
+}
+
+/// What is known after a click that counts.
+pub(super) enum Clicked {
+    /// It was clicked.
+    Yes,
+    /// It certainly was not.
+    No(Halt),
+    /// The driver did not say.
+    Perhaps(Halt),
+}
+
+/// A browser on its way through a charter's steps.
+pub(super) struct Walk<'a> {
+    pub(super) session: &'a Session<'a>,
+    pub(super) place: &'a Place,
+    pub(super) filling: &'a Filling,
+    pub(super) secrets: &'a dyn Secrets,
+    pub(super) evidence: Vec<Evidence>,
+    pub(super) seen: Vec<Value>,
+    /// What was typed and must not be seen; a page may repeat it.
+    typed: Vec<Secret>,
+    taken: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        session: &'a Session<'a>,
+        place: &'a Place,
+        filling: &'a Filling,
+        secrets: &'a dyn Secrets,
+    ) -> Self {
+        Self {
+            session,
+            place,
+            filling,
+            secrets,
+            evidence: Vec::new(),
+            seen: Vec::new(),
+            typed: Vec::new(),
+            taken: 0,
+        }
+    }
+
+    /// Opens the page on which the walk begins.
+    pub(super) async fn begin(&mut self) -> Result<(), Halt> {
+        let start = self.place.start.as_str();
+        let label = "0 start";
+        within(label, self.session.client.goto(start)).await?;
+        self.witness(label).await
+    }
+
+    /// Takes steps in order.
+    pub(super) async fn take(&mut self, steps: &[Step]) -> Result<(), Halt> {
+        for step in steps {
+            self.taken += 1;
+            let label = step.label(self.taken);
+            let taken = self.step(step, &label).await;
+            let witnessed = self.witness(&label).await;
+            taken?;
+            witnessed?;
+        }
+        Ok(())
+    }
+
+    async fn step(&mut self, step: &Step, label: &str) -> Result<(), Halt> {
+        let session = self.session;
+        let client = &session.client;
+        match &step.act {
+            Act::Open(path) => {
+                let broken = || Halt::Broken {
+                    step: label.to_owned(),
+                    cause: "it leads to another host".to_owned(),
+                };
+                let page = self
+                    .place
+                    .page(&self.filling.keyed(path))
+                    .ok_or_else(broken)?;
+                within(label, client.goto(page.as_str())).await?;
+                self.unchanged(step, label).await
+            }
+            Act::Fill(fill) => {
+                self.unchanged(step, label).await?;
+                let field = self.only(&fill.selector, label).await?;
+                let held = match (&fill.value, &fill.secret) {
+                    (Some(value), _) => {
+                        let text = self.filling.text(value);
+                        within(label, page::put(client, field, &text)).await?
+                    }
+                    (None, name) => {
+                        let name = name.as_deref().unwrap_or_default();
+                        let no_secret = || Halt::NoSecret {
+                            name: name.to_owned(),
+                        };
+                        let secret = self.secrets.secret(name).ok_or_else(no_secret)?;
+                        let kind = within(label, field.attr("type")).await?;
+                        if kind.as_deref() != Some("password") {
+                            let selector = fill.selector.clone();
+                            return Err(Halt::Open { selector });
+                        }
+                        self.typed.push(secret.clone());
+                        within(label, page::put(client, field, secret.reveal())).await?
+                    }
+                };
+                let selector = fill.selector.clone();
+                held.then_some(()).ok_or(Halt::Altered { selector })
+            }
+            Act::Click(selector) => {
+                self.unchanged(step, label).await?;
+                let element = self.only(selector, label).await?;
+                within(label, element.click()).await
+            }
+            Act::Expect(expect) => {
+                self.unchanged(step, label).await?;
+                let selector = self.filling.keyed(&expect.selector);
+                let element = self.only(&selector, label).await?;
+                let Some(text) = &expect.text else {
+                    return Ok(());
+                };
+                let shown = within(label, element.text()).await?;
+                let cause = "it says something else";
+                says(&shown, &self.filling.text(text))
+                    .then_some(())
+                    .ok_or(Halt::Unstable { selector, cause })
+            }
+        }
+    }
+
+    /// Clicks where it counts. What comes of it is not looked at here.
+    pub(super) async fn click(&mut self, step: &Step) -> Clicked {
+        self.taken += 1;
+        let label = step.label(self.taken);
+        let Act::Click(selector) = &step.act else {
+            let cause = "it is nothing to click";
+            let selector = label;
+            return Clicked::No(Halt::Unstable { selector, cause });
+        };
+        let found = match self.unchanged(step, &label).await {
+            Ok(()) => self.only(selector, &label).await,
+            Err(halt) => Err(halt),
+        };
+        let element = match found {
+            Ok(element) => element,
+            Err(halt) => {
+                // The reason to stop is known; a picture that fails as well adds nothing.
+                let _ = self.witness(&label).await;
+                return Clicked::No(halt);
+            }
+        };
+        self.session.gate.renew();
+        let limit = Duration::from_millis(STEP_MS_MAX);
+        let clicked = match timeout(limit, element.click()).await {
+            Ok(Ok(())) => Clicked::Yes,
+            Ok(Err(error)) if was_not_clicked(&error) => Clicked::No(broken(&label, &error)),
+            Ok(Err(error)) => Clicked::Perhaps(broken(&label, &error)),
+            Err(_) => Clicked::Perhaps(late(&label)),
+        };
+        // The page after it is what is seen; without it the steps that follow say what is missing.
+        let _ = self.witness(&label).await;
+        clicked
+    }
+
+    /// How many elements that a person would see match the expectation.
+    pub(super) async fn count(&mut self, step: &Step) -> Result<usize, Halt> {
+        self.taken += 1;
+        let label = step.label(self.taken);
+        let Act::Expect(expect) = &step.act else {
+            return Ok(0);
+        };
+        let selector = self.filling.keyed(&expect.selector);
+        let found = within(&label, page::visible(&self.session.client, &selector)).await?;
+        let mut count = 0;
+        for element in &found {
+            let fits = match &expect.text {
+                None => true,
+                Some(text) => {
+                    let shown = within(&label, element.text()).await?;
+                    says(&shown, &self.filling.text(text))
+                }
+            };
+            count += usize::from(fits);
+        }
+        self.witness(&label).await?;
+        Ok(count)
+    }
+
+    /// The address of the page on which the walk stands.
+    pub(super) async fn address(&self) -> String {
+        let url = within("address", self.session.client.current_url()).await;
+        url.map_or_else(|_| String::new(), |url| self.redacted(url.as_str()))
+    }
+
+    fn redacted(&self, text: &str) -> String {
+        let text = text.to_owned();
+        self.typed
+            .iter()
+            .fold(text, |text, typed| typed.redact(&text))
+    }
+
+    /// The one element that is meant.
+    async fn only(&self, selector: &str, label: &str) -> Result<Element, Halt> {
+        let visible = page::visible(&self.session.client, selector);
+        let mut found = within(label, visible).await?;
+        let cause = match found.len() {
+            0 => "nothing that can be seen matches",
+            1 => "",
+            _ => "more than one element matches",
+        };
+        match (found.pop(), cause) {
+            (Some(element), "") => Ok(element),
+            (_, cause) => Err(Halt::Unstable {
+                selector: selector.to_owned(),
+                cause,
+            }),
+        }
+    }
+
+    /// Compares the page with the skeleton that the charter pins, where it pins one.
+    async fn unchanged(&self, step: &Step, label: &str) -> Result<(), Halt> {
+        let Some(pinned) = step.skeleton else {
+            return Ok(());
+        };
+        let skeleton = within(label, page::skeleton(&self.session.client)).await?;
+        if skeleton == pinned {
+            return Ok(());
+        }
+        Err(Halt::Changed {
+            step: label.to_owned(),
+            skeleton,
+        })
+    }
+
+    /// Keeps what is to be seen now.
+    async fn witness(&mut self, label: &str) -> Result<(), Halt> {
+        let client = &self.session.client;
+        let shown = within(label, page::shown(client)).await?;
+        let evidence = [
+            page::picture_evidence(label, &within(label, page::picture(client)).await?),
+            page::text_evidence(label, &self.redacted(&shown)),
+        ];
+        let skeleton = within(label, page::skeleton(client)).await?;
+        self.seen.push(json!({
+            "step": label,
+            "address": self.address().await,
+            "skeleton": skeleton,
+            "page": evidence[1].digest,
+        }));
+        self.evidence.extend(evidence);
+        Ok(())
+    }
+}
+
+/// Whether the element was certainly not clicked.
+fn was_not_clicked(error: &CmdError) -> bool {
+    let CmdError::Standard(error) = error else {
+        return false;
+    };
+    matches!(
+        error.error,
+        ErrorStatus::ElementClickIntercepted
+            | ErrorStatus::ElementNotInteractable
+            | ErrorStatus::StaleElementReference
+            | ErrorStatus::NoSuchElement
+    )
+}
+
+/// Whether a text is shown; browsers show runs of white space as one.
+fn says(shown: &str, wanted: &str) -> bool {
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    flat(shown).contains(&flat(wanted))
+}
+
+async fn within<T>(
+    label: &str,
+    work: impl Future<Output = Result<T, CmdError>>,
+) -> Result<T, Halt> {
+    match timeout(Duration::from_millis(STEP_MS_MAX), work).await {
+        Ok(done) => done.map_err(|error| broken(label, &error)),
+        Err(_) => Err(late(label)),
+    }
+}
+
+fn broken(label: &str, error: &CmdError) -> Halt {
+    let cause = error.to_string();
+    let cause = cause.lines().next().unwrap_or_default();
+    Halt::Broken {
+        step: label.to_owned(),
+        cause: cause.chars().take(CAUSE_CHARS_MAX).collect(),
+    }
+}
+
+fn late(label: &str) -> Halt {
+    Halt::Broken {
+        step: label.to_owned(),
+        cause: "it took too long".to_owned(),
+    }
+}

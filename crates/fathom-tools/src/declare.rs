@@ -1,0 +1,256 @@
+//! What a charter says of its tools: `tools.toml`, read and checked.
+
+use std::collections::BTreeSet;
+
+use fathom_core::effect::{EffectClass, Target};
+use fathom_core::tool::ToolSpec;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::arguments::Arguments;
+use crate::error::ToolsError;
+use crate::http;
+use crate::http::address::Reach;
+use crate::http::declaration::wrong;
+use crate::mcp;
+use crate::pins::pin;
+use crate::shell;
+use crate::template::KEY;
+use crate::tool::ToolFacts;
+
+/// Most tools and servers of a charter.
+const ENTRIES_MAX: usize = 128;
+/// Longest name, which is what providers take.
+const NAME_CHARS_MAX: usize = 64;
+/// The account of a tool that acts in nobody's name.
+const NO_ACCOUNT: &str = "none";
+
+/// Keys of a tool that do not depend on its kind.
+const COMMON: [&str; 10] = [
+    "name",
+    "description",
+    "kind",
+    "class",
+    "idempotent",
+    "reversible",
+    "platform",
+    "account",
+    "action",
+    "schema",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    allow_hosts: Vec<String>,
+    #[serde(default)]
+    allow_private: Vec<String>,
+    #[serde(default)]
+    tool: Vec<toml::Table>,
+    #[serde(default)]
+    mcp: Vec<mcp::Written>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Common {
+    name: String,
+    description: String,
+    kind: KindName,
+    #[serde(default)]
+    class: EffectClass,
+    #[serde(default)]
+    idempotent: bool,
+    #[serde(default)]
+    reversible: bool,
+    platform: String,
+    #[serde(default)]
+    account: Option<String>,
+    #[serde(default)]
+    action: Option<String>,
+    #[serde(default)]
+    schema: Option<Value>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum KindName {
+    Http,
+    Shell,
+    Browser,
+}
+
+/// How a declared tool does what it does.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Over HTTP.
+    Http(Box<http::declaration::Declaration>),
+    /// By a program.
+    Shell(shell::Declaration),
+    /// In a browser: what stands in the entry, for the browser's own reader.
+    Browser(toml::Table),
+}
+
+/// A tool that a charter declares.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// What is known of it. The tenant is still empty.
+    pub facts: ToolFacts,
+    /// How it does what it does.
+    pub kind: Kind,
+}
+
+/// All that a charter says of its tools.
+#[derive(Clone, Debug, Default)]
+pub struct Declarations {
+    /// Tools that are declared one by one.
+    pub tools: Vec<Declared>,
+    /// Servers that bring their own tools.
+    pub servers: Vec<mcp::Declaration>,
+}
+
+impl Declarations {
+    /// Reads `tools.toml`.
+    pub fn read(text: &str) -> Result<Self, ToolsError> {
+        let file: File = toml::from_str(text).map_err(|error| ToolsError::Unreadable {
+            cause: error.to_string().trim_end().to_owned(),
+        })?;
+        if file.tool.len() + file.mcp.len() > ENTRIES_MAX {
+            return Err(ToolsError::Unreadable {
+                cause: format!("it has more than {ENTRIES_MAX} entries"),
+            });
+        }
+        let reach = Reach::new(&file.allow_hosts, &file.allow_private)
+            .map_err(|entry| wrong("tools.toml", format!("cannot allow `{entry}`")))?;
+        let mut names = BTreeSet::new();
+        let mut all = Self::default();
+        for table in file.tool {
+            let declared = declared(table, &reach)?;
+            once(&mut names, &declared.facts.spec.name)?;
+            all.tools.push(declared);
+        }
+        for written in file.mcp {
+            let declaration = mcp::Declaration::read(written, &reach)?;
+            once(&mut names, declaration.name())?;
+            all.servers.push(declaration);
+        }
+        Ok(all)
+    }
+}
+
+fn once(names: &mut BTreeSet<String>, name: &str) -> Result<(), ToolsError> {
+    check_name(name)?;
+    if names.insert(name.to_owned()) {
+        return Ok(());
+    }
+    Err(ToolsError::Name {
+        name: name.to_owned(),
+        cause: "stands there twice",
+    })
+}
+
+/// A name as providers take it.
+pub(crate) fn check_name(name: &str) -> Result<(), ToolsError> {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    if (1..=NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(fits) {
+        return Ok(());
+    }
+    Err(ToolsError::Name {
+        name: name.chars().take(NAME_CHARS_MAX).collect(),
+        cause: "cannot be a tool's",
+    })
+}
+
+fn declared(table: toml::Table, reach: &Reach) -> Result<Declared, ToolsError> {
+    let (common, own): (toml::Table, toml::Table) = table
+        .into_iter()
+        .partition(|(key, _)| COMMON.contains(&key.as_str()));
+    let named = common.get("name").and_then(toml::Value::as_str);
+    let tool = named.unwrap_or("a tool without a name").to_owned();
+    let common: Common = common
+        .try_into()
+        .map_err(|error: toml::de::Error| wrong(&tool, error.message()))?;
+    check_name(&common.name)?;
+    let schema = schema(&common)?;
+    let kind = match common.kind {
+        KindName::Http => {
+            let declaration = http::declaration::Declaration::read(&tool, own, reach)?;
+            Kind::Http(Box::new(declaration))
+        }
+        KindName::Shell => Kind::Shell(shell::Declaration::read(&tool, own)?),
+        KindName::Browser => Kind::Browser(own),
+    };
+    let places = match &kind {
+        Kind::Http(declaration) => declaration.places(),
+        Kind::Shell(declaration) => declaration.places(),
+        Kind::Browser(_) => Vec::new(),
+    };
+    let known = |place: &str| place == KEY || schema["properties"].get(place).is_some();
+    if let Some(place) = places.into_iter().find(|place| !known(place)) {
+        return Err(ToolsError::Place {
+            tool,
+            place: place.to_owned(),
+        });
+    }
+    let facts = facts(common, &schema, &kind);
+    Arguments::new(&facts)?;
+    Ok(Declared { facts, kind })
+}
+
+fn facts(common: Common, schema: &Value, kind: &Kind) -> ToolFacts {
+    let class = match (common.class, kind) {
+        // What leaves the house may carry something out: only a host on the charter's list is just looked at.
+        (EffectClass::Read, Kind::Http(declaration)) if !declaration.is_listed() => {
+            EffectClass::Effect
+        }
+        (class, _) => class,
+    };
+    ToolFacts {
+        class,
+        idempotent: common.idempotent,
+        reversible: common.reversible,
+        target: Target {
+            tenant: String::new(),
+            platform: common.platform,
+            account: common.account.unwrap_or_else(|| NO_ACCOUNT.to_owned()),
+            action: common.action.unwrap_or_else(|| common.name.clone()),
+        },
+        pin: pin(&common.name, &common.description, schema, &Value::Null),
+        spec: ToolSpec {
+            name: common.name,
+            description: common.description.into(),
+            schema: schema.to_string().into(),
+        },
+    }
+}
+
+/// The schema, with no room for arguments that it does not name.
+fn schema(common: &Common) -> Result<Value, ToolsError> {
+    let tool = &common.name;
+    let empty = || json!({"type": "object", "properties": {}});
+    let written = common.schema.clone().unwrap_or_else(empty);
+    let mut schema = http::declaration::json(tool, written)?;
+    let wrong = |cause: &str| ToolsError::Schema {
+        tool: tool.clone(),
+        cause: cause.to_owned(),
+    };
+    if schema["type"] != "object" {
+        return Err(wrong("is not that of an object"));
+    }
+    if schema["properties"].get(KEY).is_some() {
+        return Err(wrong(
+            "has an argument `key`, which is the idempotency key's",
+        ));
+    }
+    if let Value::Object(members) = &mut schema {
+        members
+            .entry("additionalProperties")
+            .or_insert(Value::Bool(false));
+    }
+    Ok(schema)
+}
+
+#[cfg(test)]
+#[path = "declare_tests.rs"]
+mod tests;

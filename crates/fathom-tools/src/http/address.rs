@@ -1,0 +1,217 @@
+//! Which addresses a tool may reach: public ones, and those that the charter names.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use reqwest::Url;
+
+/// Ports that need no word of the charter.
+const PORTS: [u16; 2] = [80, 443];
+
+/// Why an address may not be reached.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Blocked {
+    /// The address is not a public one.
+    #[error("the address `{address}` is not public ({kind})")]
+    Address {
+        /// The address.
+        address: IpAddr,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// The port is neither usual nor named.
+    #[error("port {port} of `{host}` is not named by the charter")]
+    Port {
+        /// The host.
+        host: String,
+        /// The port.
+        port: u16,
+    },
+    /// The form of the address hides something.
+    #[error("the address is refused: {cause}")]
+    Form {
+        /// What is wrong with it.
+        cause: &'static str,
+    },
+    /// A redirect leads to a host that the charter does not name.
+    #[error("a redirect to `{host}` is refused: {cause}")]
+    Redirect {
+        /// Where it leads.
+        host: String,
+        /// Why not.
+        cause: &'static str,
+    },
+}
+
+/// What kind of address it is, where it is not one of the public internet.
+pub fn blocked(address: IpAddr) -> Option<&'static str> {
+    match address {
+        IpAddr::V4(address) => blocked_v4(address),
+        IpAddr::V6(address) => blocked_v6(address),
+    }
+}
+
+fn blocked_v4(address: Ipv4Addr) -> Option<&'static str> {
+    // The platform's own door on one cloud, though its range is public.
+    if address == Ipv4Addr::new(168, 63, 129, 16) {
+        return Some("metadata");
+    }
+    Some(match address.octets() {
+        [0, ..] => "this network",
+        [127, ..] => "loopback",
+        [10, ..] | [192, 168, ..] | [172, 16..=31, ..] => "private",
+        [100, 64..=127, ..] => "carrier-grade NAT",
+        [169, 254, ..] => "link-local",
+        [192, 0, 0, _] => "protocol assignments",
+        [192, 0, 2, _] | [198, 51, 100, _] | [203, 0, 113, _] => "documentation",
+        [192, 88, 99, _] => "6to4 relay",
+        [198, 18..=19, ..] => "benchmarking",
+        [224..=239, ..] => "multicast",
+        [240..=255, ..] => "reserved",
+        _ => return None,
+    })
+}
+
+/// Only global unicast is public, without the ranges in it that carry or stand for other addresses.
+fn blocked_v6(address: Ipv6Addr) -> Option<&'static str> {
+    Some(match address.segments() {
+        [0x2001, 0, ..] => "teredo",
+        [0x2001, 1..=0x1ff, ..] => "protocol assignments",
+        [0x2001, 0xdb8, ..] | [0x3fff, 0..=0xfff, ..] => "documentation",
+        [0x2002, ..] => "6to4",
+        [0x2000..=0x3fff, ..] => return None,
+        [0, 0, 0, 0, 0, 0xffff, ..] => "mapped",
+        [0x64, 0xff9b, ..] => "NAT64",
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => "loopback",
+        [0xfc00..=0xfdff, ..] => "private",
+        [0xfe80..=0xfebf, ..] => "link-local",
+        [0xff00..=0xffff, ..] => "multicast",
+        _ => "not global unicast",
+    })
+}
+
+/// What a charter lets a tool reach.
+#[derive(Clone, Debug, Default)]
+pub struct Reach {
+    hosts: Vec<(String, Option<u16>)>,
+    private: Vec<SocketAddr>,
+}
+
+/// What stands in a list of addresses for none.
+const NONE: &str = "none";
+
+impl Reach {
+    /// Reads `host` and `host:port`, and `address:port` for what is not public.
+    pub fn new(allow_hosts: &[String], allow_private: &[String]) -> Result<Self, String> {
+        let mut reach = Self::default();
+        for entry in allow_hosts {
+            let (host, port) = match entry.rsplit_once(':') {
+                None => (entry.as_str(), None),
+                Some((host, port)) => {
+                    let port = port.parse().map_err(|_| entry.clone())?;
+                    (host, Some(port))
+                }
+            };
+            let url = Url::parse(&format!("https://{host}/")).map_err(|_| entry.clone())?;
+            if url.host_str() != Some(host) || host.contains('*') {
+                return Err(entry.clone());
+            }
+            reach.hosts.push((host.to_owned(), port));
+        }
+        // A brand whose platform is public leaves the place for a private address empty.
+        for entry in allow_private.iter().filter(|entry| *entry != NONE) {
+            reach
+                .private
+                .push(entry.parse().map_err(|_| entry.clone())?);
+        }
+        Ok(reach)
+    }
+
+    /// This and what `more` allows.
+    #[must_use]
+    pub fn and(mut self, more: &Self) -> Self {
+        self.hosts.extend(more.hosts.iter().cloned());
+        self.private.extend(&more.private);
+        self
+    }
+
+    /// Whether the charter names the host of `url`, or its address.
+    pub fn names(&self, url: &Url) -> bool {
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+            return false;
+        };
+        let address = literal(url).map(|ip| SocketAddr::new(ip, port));
+        self.hosts
+            .iter()
+            .any(|(name, named)| name == host && named.is_none_or(|named| named == port))
+            || address.is_some_and(|address| self.private.contains(&address))
+    }
+
+    /// Whether the charter names an address that is not public under this port.
+    pub(crate) fn names_private(&self, url: &Url) -> bool {
+        let port = url.port_or_known_default();
+        literal(url)
+            .zip(port)
+            .is_some_and(|(ip, port)| self.private.contains(&SocketAddr::new(ip, port)))
+    }
+
+    /// Checks an address that a connection would be made to.
+    pub fn check_address(&self, address: SocketAddr) -> Result<(), Blocked> {
+        if self.private.contains(&address) {
+            return Ok(());
+        }
+        match blocked(address.ip()) {
+            None => Ok(()),
+            Some(kind) => Err(Blocked::Address {
+                address: address.ip(),
+                kind,
+            }),
+        }
+    }
+
+    /// Checks what can be said of an address before its name is looked up.
+    pub fn check_url(&self, url: &Url) -> Result<(), Blocked> {
+        let form = |cause| Blocked::Form { cause };
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(form("only http and https are spoken"));
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(form("it has a user name or a password in it"));
+        }
+        let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
+            return Err(form("it has no host"));
+        };
+        let named = self.private.iter().any(|private| private.port() == port)
+            || self
+                .hosts
+                .iter()
+                .any(|(name, named)| name == host && *named == Some(port));
+        if !PORTS.contains(&port) && !named {
+            return Err(Blocked::Port {
+                host: host.to_owned(),
+                port,
+            });
+        }
+        match literal(url) {
+            Some(ip) => self.check_address(SocketAddr::new(ip, port)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The address in the place of a host name.
+fn literal(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?;
+    let host = host.strip_prefix('[').unwrap_or(host);
+    host.strip_suffix(']').unwrap_or(host).parse().ok()
+}
+
+/// Whether `url` has an address in it that `written` spells in another way, as `0x7f.1`.
+pub(crate) fn is_odd(written: &str, url: &Url) -> bool {
+    // Whole, with what stands before it: `8.8.8.8` is in `0x08.8.8.8` too.
+    let stands = |host: &str| written.contains(&format!("//{host}"));
+    literal(url).is_some() && url.host_str().is_some_and(|host| !stands(host))
+}
+
+#[cfg(test)]
+#[path = "address_tests.rs"]
+mod tests;

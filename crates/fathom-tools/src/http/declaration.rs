@@ -1,0 +1,349 @@
+//! What a charter writes of a tool that speaks HTTP, checked.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Method;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::address::{Reach, is_odd};
+use crate::error::ToolsError;
+use crate::template::{Body, Template, UrlTemplate};
+
+/// How long an exchange may take where the charter says nothing.
+const TIMEOUT_MS: u64 = 30_000;
+/// The longest time that a charter may give.
+const TIMEOUT_MS_MAX: u64 = 120_000;
+
+/// Headers that are not a charter's to set: they hold secrets or belong to the wire.
+const HEADERS_REFUSED: [&str; 9] = [
+    "authorization",
+    "connection",
+    "content-length",
+    "content-type",
+    "cookie",
+    "host",
+    "proxy-authorization",
+    "te",
+    "transfer-encoding",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    #[serde(default)]
+    method: Option<String>,
+    url: String,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
+    #[serde(default)]
+    token_env: Option<String>,
+    #[serde(default)]
+    body: Option<Value>,
+    #[serde(default)]
+    idempotency_header: Option<String>,
+    #[serde(default)]
+    dry_run: Option<WrittenRequest>,
+    #[serde(default)]
+    check: Option<WrittenCheck>,
+    #[serde(default)]
+    allow_hosts: Vec<String>,
+    #[serde(default)]
+    allow_private: Vec<String>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenRequest {
+    #[serde(default)]
+    method: Option<String>,
+    url: String,
+    #[serde(default)]
+    body: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenCheck {
+    #[serde(default)]
+    method: Option<String>,
+    url: String,
+    #[serde(default)]
+    body: Option<Value>,
+    #[serde(default)]
+    status: Option<u16>,
+    #[serde(default)]
+    pointer: Option<String>,
+    #[serde(default)]
+    equals: Option<String>,
+    #[serde(default)]
+    contains: Option<String>,
+    #[serde(default)]
+    absent: Absent,
+}
+
+/// What it means that a platform does not show something.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Absent {
+    /// It did not happen.
+    #[default]
+    Failed,
+    /// It may still come up.
+    Unknown,
+}
+
+/// One request, with places for arguments.
+#[derive(Clone, Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) url: UrlTemplate,
+    pub(crate) body: Option<Body>,
+}
+
+/// How an answer says that something happened.
+#[derive(Clone, Debug)]
+pub(crate) enum Sign {
+    /// By this status, or by any success.
+    Status(Option<u16>),
+    /// By the value at a JSON pointer, which is this text.
+    Equals(String, Template),
+    /// By the value at a JSON pointer, which has this text in it.
+    Contains(String, Template),
+}
+
+/// How to look whether something happened.
+#[derive(Clone, Debug)]
+pub(crate) struct Check {
+    pub(crate) request: Request,
+    pub(crate) sign: Sign,
+    pub(crate) absent: Absent,
+}
+
+/// A tool that speaks HTTP, as a charter declares it.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    pub(crate) request: Request,
+    pub(crate) headers: HeaderMap,
+    pub(crate) token_env: Option<String>,
+    pub(crate) idempotency_header: Option<HeaderName>,
+    pub(crate) dry_run: Option<Request>,
+    pub(crate) check: Option<Check>,
+    pub(crate) reach: Arc<Reach>,
+    pub(crate) timeout: Duration,
+}
+
+impl Declaration {
+    /// Reads what stands under `tool` beside the keys that all tools have.
+    pub(crate) fn read(tool: &str, table: toml::Table, reach: &Reach) -> Result<Self, ToolsError> {
+        let written: Written = table
+            .try_into()
+            .map_err(|error: toml::de::Error| wrong(tool, error.message().to_owned()))?;
+        let own = Reach::new(&written.allow_hosts, &written.allow_private)
+            .map_err(|entry| wrong(tool, format!("cannot allow `{entry}`")))?;
+        let reach = reach.clone().and(&own);
+        let request = request(
+            tool,
+            &written.url,
+            written.method.as_deref(),
+            Method::GET,
+            written.body,
+            &reach,
+        )?;
+        let dry_run = match written.dry_run {
+            Some(dry) => {
+                let usual = request.method.clone();
+                let mut dry_run = self::request(
+                    tool,
+                    &dry.url,
+                    dry.method.as_deref(),
+                    usual,
+                    dry.body,
+                    &reach,
+                )?;
+                if dry_run.body.is_none() && dry_run.method == request.method {
+                    dry_run.body.clone_from(&request.body);
+                }
+                Some(dry_run)
+            }
+            None => None,
+        };
+        let check = match written.check {
+            Some(check) => Some(self::check(tool, check, &reach)?),
+            None => None,
+        };
+        let plain = |request: &Request| {
+            request.url.base().scheme() == "http" && !reach.names_private(request.url.base())
+        };
+        let declaration = Self {
+            headers: headers(tool, &written.headers)?,
+            token_env: written.token_env,
+            idempotency_header: match written.idempotency_header {
+                Some(name) => Some(header_name(tool, &name)?),
+                None => None,
+            },
+            request,
+            dry_run,
+            check,
+            timeout: timeout(tool, written.timeout_ms)?,
+            reach: Arc::new(reach.clone()),
+        };
+        if declaration.token_env.is_some() && declaration.requests().any(plain) {
+            return Err(wrong(tool, "would send its token over plain http"));
+        }
+        Ok(declaration)
+    }
+
+    /// Whether all that it asks is asked of hosts that the charter lists.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.requests()
+            .all(|request| self.reach.names(request.url.base()))
+    }
+
+    fn requests(&self) -> impl Iterator<Item = &Request> {
+        let check = self.check.as_ref().map(|check| &check.request);
+        [Some(&self.request), self.dry_run.as_ref(), check]
+            .into_iter()
+            .flatten()
+    }
+
+    /// Every placeholder.
+    pub(crate) fn places(&self) -> Vec<&str> {
+        let mut places = Vec::new();
+        for request in self.requests() {
+            places.extend(request.url.places());
+            places.extend(request.body.iter().flat_map(Body::places));
+        }
+        match self.check.as_ref().map(|check| &check.sign) {
+            Some(Sign::Equals(_, text) | Sign::Contains(_, text)) => places.extend(text.places()),
+            Some(Sign::Status(_)) | None => {}
+        }
+        places
+    }
+}
+
+pub(crate) fn wrong(tool: &str, cause: impl Into<String>) -> ToolsError {
+    ToolsError::Declaration {
+        tool: tool.to_owned(),
+        cause: cause.into(),
+    }
+}
+
+fn request(
+    tool: &str,
+    written: &str,
+    method: Option<&str>,
+    usual: Method,
+    body: Option<Value>,
+    reach: &Reach,
+) -> Result<Request, ToolsError> {
+    let method = match method {
+        None => usual,
+        Some("GET") => Method::GET,
+        Some("HEAD") => Method::HEAD,
+        Some("POST") => Method::POST,
+        Some("PUT") => Method::PUT,
+        Some("PATCH") => Method::PATCH,
+        Some("DELETE") => Method::DELETE,
+        Some(other) => return Err(wrong(tool, format!("has a method `{other}`"))),
+    };
+    let url = UrlTemplate::parse(written)?;
+    reach.check_url(url.base())?;
+    if is_odd(written, url.base()) {
+        return Err(ToolsError::Url {
+            url: written.to_owned(),
+            cause: "its address is spelt oddly",
+        });
+    }
+    let body = match body {
+        Some(_) if method.is_safe() => {
+            return Err(wrong(
+                tool,
+                format!("has a body, which {method} does not send"),
+            ));
+        }
+        Some(body) => Some(Body::parse(&json(tool, body)?)),
+        None => None,
+    };
+    Ok(Request { method, url, body })
+}
+
+fn check(tool: &str, written: WrittenCheck, reach: &Reach) -> Result<Check, ToolsError> {
+    let sign = match (
+        written.status,
+        written.pointer,
+        written.equals,
+        written.contains,
+    ) {
+        (status, None, None, None) => Sign::Status(status),
+        (None, Some(at), Some(text), None) => Sign::Equals(at, Template::parse(&text)),
+        (None, Some(at), None, Some(text)) => Sign::Contains(at, Template::parse(&text)),
+        _ => {
+            let cause = "needs a check by `status`, or by `pointer` with `equals` or `contains`";
+            return Err(wrong(tool, cause));
+        }
+    };
+    if let Sign::Equals(at, _) | Sign::Contains(at, _) = &sign
+        && !at.is_empty()
+        && !at.starts_with('/')
+    {
+        return Err(wrong(tool, format!("has a pointer `{at}` without `/`")));
+    }
+    Ok(Check {
+        request: request(
+            tool,
+            &written.url,
+            written.method.as_deref(),
+            Method::GET,
+            written.body,
+            reach,
+        )?,
+        sign,
+        absent: written.absent,
+    })
+}
+
+fn headers(tool: &str, written: &BTreeMap<String, String>) -> Result<HeaderMap, ToolsError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in written {
+        let value = HeaderValue::from_str(value)
+            .map_err(|_| wrong(tool, format!("has a header `{name}` that cannot be sent")))?;
+        headers.insert(header_name(tool, name)?, value);
+    }
+    Ok(headers)
+}
+
+fn header_name(tool: &str, name: &str) -> Result<HeaderName, ToolsError> {
+    let header = HeaderName::try_from(name)
+        .map_err(|_| wrong(tool, format!("has a header `{name}` that cannot be sent")))?;
+    if HEADERS_REFUSED.contains(&header.as_str()) {
+        let cause = format!("sets the header `{name}`; a token comes from `token_env`");
+        return Err(wrong(tool, cause));
+    }
+    Ok(header)
+}
+
+pub(crate) fn timeout(tool: &str, written: Option<u64>) -> Result<Duration, ToolsError> {
+    match written.unwrap_or(TIMEOUT_MS) {
+        0 => Err(wrong(tool, "has no time at all")),
+        ms if ms > TIMEOUT_MS_MAX => Err(wrong(
+            tool,
+            format!("may take {TIMEOUT_MS_MAX} ms at most, not {ms}"),
+        )),
+        ms => Ok(Duration::from_millis(ms)),
+    }
+}
+
+/// A table of TOML as it is, or the JSON in a text.
+pub(crate) fn json(tool: &str, value: Value) -> Result<Value, ToolsError> {
+    match value {
+        Value::String(text) => serde_json::from_str(&text)
+            .map_err(|error| wrong(tool, format!("has JSON that cannot be read: {error}"))),
+        value => Ok(value),
+    }
+}

@@ -1,0 +1,69 @@
+//! Carries out what the gateway permits: HTTP, programs, MCP servers and a browser.
+//!
+//! A tool can be looked at and rehearsed by anyone, and be called by whoever holds a [`Permit`](fathom_core::effect::Permit),
+//! which only a durable decision makes. What comes back was said by people outside: it is bounded, and nobody's authority.
+//!
+//! With a permit a tool can be called:
+//!
+//! ```
+//! # use fathom_core::effect::{EffectRequest, Permit};
+//! # use fathom_tools::{Answer, Tool, Tried};
+//! fn with<'a>(tool: &'a dyn Tool, permit: &'a Permit) -> Answer<'a, Tried> {
+//!     tool.call(permit)
+//! }
+//! ```
+//!
+//! Without one it cannot, whoever wants it:
+//!
+//! ```compile_fail
+//! # use fathom_core::effect::{EffectRequest, Permit};
+//! # use fathom_tools::{Answer, Tool, Tried};
+//! fn without<'a>(tool: &'a dyn Tool, effect: &'a EffectRequest) -> Answer<'a, Tried> {
+//!     tool.call(effect)
+//! }
+//! ```
+//!
+//! And nobody makes one: neither by its name,
+//!
+//! ```compile_fail
+//! # use fathom_core::effect::{EffectRequest, Permit};
+//! # use fathom_core::id::{AskId, EpisodeId};
+//! fn forge(effect: EffectRequest) -> Permit {
+//!     Permit::new(EpisodeId::root(), AskId(0), effect)
+//! }
+//! ```
+//!
+//! nor from its parts, nor by reading it from somewhere:
+//!
+//! ```compile_fail
+//! # use fathom_core::effect::Permit;
+//! fn read(text: &str) -> Option<Permit> {
+//!     serde_json::from_str(text).ok()
+//! }
+//! ```
+
+mod arguments;
+pub mod browser;
+mod declare;
+mod error;
+mod http;
+mod mcp;
+mod pins;
+mod registry;
+mod secret;
+pub mod shell;
+mod template;
+mod tool;
+
+pub use arguments::key_token;
+pub use declare::{Declarations, Declared, Kind};
+pub use error::ToolsError;
+pub use http::HttpTool;
+pub use http::address::{Blocked, Reach, blocked};
+pub use http::client::{Resolver, SystemResolver};
+pub use http::declaration::Declaration as HttpDeclaration;
+pub use mcp::Declaration as McpDeclaration;
+pub use pins::{Pins, Standing, pin};
+pub use registry::{Surroundings, Surveyed, Tools};
+pub use secret::{NoSecrets, Secret, Secrets};
+pub use tool::{Again, Answer, Tool, ToolFacts, Tried};

@@ -1,0 +1,130 @@
+//! Tools of MCP servers: programs and addresses that a charter names, each with the tools it may be used for.
+
+mod process;
+mod server;
+mod tool;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Url;
+use serde::Deserialize;
+
+use crate::error::ToolsError;
+use crate::http::address::{Reach, is_odd};
+use crate::http::declaration::{timeout, wrong};
+
+pub(crate) use server::Server;
+pub(crate) use tool::McpTool;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Written {
+    name: String,
+    #[serde(default)]
+    command: Vec<String>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    token_env: Option<String>,
+    tools: Vec<String>,
+    #[serde(default)]
+    env: Vec<String>,
+    #[serde(default)]
+    allow_private: Vec<String>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+/// How a server is spoken to.
+#[derive(Clone, Debug)]
+pub(crate) enum Wire {
+    /// A program of its own, over its input and output.
+    Program {
+        program: String,
+        args: Vec<String>,
+        /// Variables that it gets to see. It sees no other.
+        env: Vec<String>,
+    },
+    /// An address, over HTTP.
+    Http {
+        url: Url,
+        token_env: Option<String>,
+        reach: Arc<Reach>,
+    },
+}
+
+/// A tool server that a charter names.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    name: String,
+    pub(crate) wire: Wire,
+    /// The tools that may be used; the others do not exist.
+    pub(crate) tools: Vec<String>,
+    /// How long a start, a list or a call may take.
+    pub(crate) timeout: Duration,
+}
+
+impl Declaration {
+    /// Its name, with which the names of its tools begin.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn read(written: Written, reach: &Reach) -> Result<Self, ToolsError> {
+        let name = written.name;
+        if written.tools.is_empty() {
+            return Err(wrong(&name, "lists no `tools` that may be used"));
+        }
+        let mut command = written.command.into_iter();
+        let wire = match (command.next(), written.url) {
+            (Some(program), None) if written.token_env.is_none() => Wire::Program {
+                program,
+                args: command.collect(),
+                env: written.env,
+            },
+            (None, Some(url)) if written.env.is_empty() => {
+                let own = Reach::new(&[], &written.allow_private)
+                    .map_err(|entry| wrong(&name, format!("cannot allow `{entry}`")))?;
+                let reach = reach.clone().and(&own);
+                address(&name, &url, written.token_env, reach)?
+            }
+            _ => {
+                let cause =
+                    "needs a `command` (with `env`) or a `url` (with `token_env`), and not both";
+                return Err(wrong(&name, cause));
+            }
+        };
+        Ok(Self {
+            timeout: timeout(&name, written.timeout_ms)?,
+            name,
+            wire,
+            tools: written.tools,
+        })
+    }
+}
+
+fn address(
+    name: &str,
+    written: &str,
+    token_env: Option<String>,
+    reach: Reach,
+) -> Result<Wire, ToolsError> {
+    let unusable = |cause| ToolsError::Url {
+        url: written.to_owned(),
+        cause,
+    };
+    let url = Url::parse(written).map_err(|_| unusable("it cannot be read"))?;
+    reach.check_url(&url)?;
+    if is_odd(written, &url) {
+        return Err(unusable("its address is spelt oddly"));
+    }
+    if token_env.is_some() && url.scheme() == "http" && !reach.names_private(&url) {
+        return Err(wrong(name, "would send its token over plain http"));
+    }
+    Ok(Wire::Http {
+        url,
+        token_env,
+        reach: Arc::new(reach),
+    })
+}

@@ -1,0 +1,209 @@
+//! All tools of a charter, by name.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use fathom_core::effect::{DryRun, EffectRequest, Permit};
+use fathom_core::id::Digest;
+use fathom_core::tool::ToolSpec;
+
+use crate::declare::{Declarations, Kind};
+use crate::error::ToolsError;
+use crate::http::HttpTool;
+use crate::http::client::{Resolver, SystemResolver};
+use crate::mcp::{McpTool, Server};
+use crate::pins::{Pins, Standing};
+use crate::secret::{NoSecrets, Secrets};
+use crate::tool::{Again, Tool, ToolFacts, Tried};
+
+/// What tools get from their host.
+#[derive(Clone)]
+pub struct Surroundings {
+    /// Whose tools they are.
+    pub tenant: String,
+    /// Where keys come from.
+    pub secrets: Arc<dyn Secrets>,
+    /// Who looks names up.
+    pub resolver: Arc<dyn Resolver>,
+}
+
+impl Surroundings {
+    /// Without keys, and with the system's way to look names up.
+    pub fn new(tenant: impl Into<String>) -> Self {
+        Self {
+            tenant: tenant.into(),
+            secrets: Arc::new(NoSecrets),
+            resolver: Arc::new(SystemResolver),
+        }
+    }
+}
+
+/// A tool of a server, and how it compares with its pin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Surveyed {
+    /// What it says of itself now.
+    pub facts: ToolFacts,
+    /// How it compares.
+    pub standing: Standing,
+}
+
+#[derive(Clone)]
+struct Entry {
+    tool: Arc<dyn Tool>,
+    standing: Standing,
+}
+
+#[derive(Default)]
+struct Known {
+    tools: BTreeMap<String, Entry>,
+    pins: Pins,
+}
+
+/// All tools of a charter.
+pub struct Tools {
+    servers: Vec<Arc<Server>>,
+    known: RwLock<Known>,
+}
+
+impl Tools {
+    /// Makes the tools of a charter. Nothing starts yet: servers do when [`Tools::survey`] asks them.
+    ///
+    /// Tools of other kinds come back beside it, for whoever can carry them out, to be given to [`Tools::add`].
+    pub fn open(
+        declarations: Declarations,
+        surroundings: &Surroundings,
+        pins: Pins,
+    ) -> Result<(Self, Vec<(ToolFacts, Kind)>), ToolsError> {
+        let Surroundings {
+            tenant,
+            secrets,
+            resolver,
+        } = surroundings;
+        let mut tools = Self {
+            servers: Vec::new(),
+            known: RwLock::new(Known {
+                pins,
+                ..Known::default()
+            }),
+        };
+        let mut others = Vec::new();
+        for declared in declarations.tools {
+            let mut facts = declared.facts;
+            facts.target.tenant.clone_from(tenant);
+            match declared.kind {
+                Kind::Http(declaration) => {
+                    let (secrets, resolver) = (Arc::clone(secrets), Arc::clone(resolver));
+                    let tool = HttpTool::new(facts, *declaration, secrets, resolver)?;
+                    tools.add(Arc::new(tool));
+                }
+                kind @ (Kind::Shell(_) | Kind::Browser(_)) => others.push((facts, kind)),
+            }
+        }
+        for declaration in declarations.servers {
+            let (secrets, resolver) = (Arc::clone(secrets), Arc::clone(resolver));
+            let server = Server::new(declaration, tenant.clone(), secrets, resolver);
+            tools.servers.push(Arc::new(server));
+        }
+        Ok((tools, others))
+    }
+
+    /// Adds a tool that the charter itself describes, which a person wrote.
+    pub fn add(&mut self, tool: Arc<dyn Tool>) {
+        let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let name = tool.facts().spec.name.clone();
+        let standing = Standing::Same;
+        known.tools.insert(name, Entry { tool, standing });
+    }
+
+    /// Starts the servers where they do not run, asks what they offer and compares that with the pins.
+    /// A server that does not answer is told of, and has no tools.
+    pub async fn survey(&self) -> (Vec<Surveyed>, Vec<ToolsError>) {
+        let mut surveyed = Vec::new();
+        let mut faults = Vec::new();
+        for server in &self.servers {
+            let found = server.survey().await;
+            let prefix = format!("{}__", server.name());
+            let mut known = self.write();
+            known.tools.retain(|name, _| !name.starts_with(&prefix));
+            let listed = match found {
+                Ok(listed) => listed,
+                Err(error) => {
+                    faults.push(error);
+                    continue;
+                }
+            };
+            for listed in listed {
+                let facts = listed.facts.clone();
+                let name = facts.spec.name.clone();
+                let standing = known.pins.meet(&name, facts.pin);
+                match McpTool::new(listed, standing, Arc::clone(server)) {
+                    Ok(tool) => {
+                        let tool = Arc::new(tool);
+                        known.tools.insert(name, Entry { tool, standing });
+                        surveyed.push(Surveyed { facts, standing });
+                    }
+                    Err(error) => faults.push(error),
+                }
+            }
+        }
+        (surveyed, faults)
+    }
+
+    /// A person accepts a tool as it is under `found`. It can be called after the next [`Tools::survey`].
+    pub fn accept(&self, name: &str, found: Digest) {
+        self.write().pins.accept(name, found);
+    }
+
+    /// The pins as they are now, for the host to keep.
+    pub fn pins(&self) -> Pins {
+        self.read().pins.clone()
+    }
+
+    /// The tool of this name, quarantined or not.
+    pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
+        self.read()
+            .tools
+            .get(name)
+            .map(|entry| Arc::clone(&entry.tool))
+    }
+
+    /// What models are told: every tool that can be called.
+    pub fn specs(&self) -> Vec<ToolSpec> {
+        let callable = |entry: &&Entry| !matches!(entry.standing, Standing::Quarantined { .. });
+        let known = self.read();
+        let entries = known.tools.values().filter(callable);
+        entries
+            .map(|entry| entry.tool.facts().spec.clone())
+            .collect()
+    }
+
+    /// Says what an effect would do. `None` where its tool cannot.
+    pub async fn rehearse(&self, effect: &EffectRequest) -> Option<DryRun> {
+        self.get(&effect.tool)?.rehearse(effect).await
+    }
+
+    /// Does what was permitted.
+    pub async fn call(&self, permit: &Permit) -> Tried {
+        let name = &permit.effect().tool;
+        match self.get(name) {
+            Some(tool) => tool.call(permit).await,
+            None => Tried::refused(&ToolsError::Unknown { name: name.clone() }),
+        }
+    }
+
+    /// Looks whether an effect happened.
+    pub async fn check(&self, effect: &EffectRequest) -> Tried {
+        match self.get(&effect.tool) {
+            Some(tool) => tool.check(effect).await,
+            None => Tried::unknown(format!("there is no tool `{}`", effect.tool), Again::Never),
+        }
+    }
+
+    fn read(&self) -> std::sync::RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> std::sync::RwLockWriteGuard<'_, Known> {
+        self.known.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,200 @@
+//! Tools that are programs: an argv from the charter, with places for arguments, run by whoever confines programs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Permit};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::arguments::{Arguments, key_token};
+use crate::error::ToolsError;
+use crate::http::declaration::{timeout, wrong};
+use crate::template::{Filling, Template};
+use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
+
+/// Most bytes of what a program prints that are kept.
+const OUTPUT_KEPT_CHARS: usize = 64 * 1024;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    program: String,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    timeout_ms: Option<u64>,
+}
+
+/// A program, as a charter declares it.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    program: String,
+    args: Vec<Template>,
+    timeout: Duration,
+}
+
+impl Declaration {
+    pub(crate) fn read(tool: &str, table: toml::Table) -> Result<Self, ToolsError> {
+        let written: Written = table
+            .try_into()
+            .map_err(|error: toml::de::Error| wrong(tool, error.message()))?;
+        if written.program.is_empty() || written.program.contains(['{', '\0']) {
+            return Err(wrong(tool, "has a program that cannot be meant"));
+        }
+        Ok(Self {
+            program: written.program,
+            args: written
+                .args
+                .iter()
+                .map(|arg| Template::parse(arg))
+                .collect(),
+            timeout: timeout(tool, written.timeout_ms)?,
+        })
+    }
+
+    pub(crate) fn places(&self) -> Vec<&str> {
+        self.args.iter().flat_map(Template::places).collect()
+    }
+}
+
+/// What is to be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invocation {
+    /// The program, as the charter names it.
+    pub program: String,
+    /// Its arguments. Each is one, whatever is in it.
+    pub args: Vec<String>,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// By itself.
+    Ended {
+        /// Its exit code.
+        code: i32,
+        /// What it printed.
+        output: String,
+    },
+    /// It never began.
+    NotStarted {
+        /// Why.
+        cause: String,
+    },
+    /// It was stopped at a limit.
+    Stopped {
+        /// Which one.
+        cause: String,
+    },
+}
+
+/// Runs programs where they can do no harm.
+pub trait Runner: Send + Sync {
+    /// Runs one to its end.
+    fn run(&self, invocation: Invocation) -> Answer<'_, Ran>;
+}
+
+/// A tool that is a program.
+pub struct ShellTool {
+    facts: ToolFacts,
+    arguments: Arguments,
+    declaration: Declaration,
+    runner: Arc<dyn Runner>,
+}
+
+impl ShellTool {
+    /// A tool from its declaration.
+    pub fn new(
+        facts: ToolFacts,
+        declaration: Declaration,
+        runner: Arc<dyn Runner>,
+    ) -> Result<Self, ToolsError> {
+        Ok(Self {
+            arguments: Arguments::new(&facts)?,
+            facts,
+            declaration,
+            runner,
+        })
+    }
+
+    fn invocation(&self, effect: &EffectRequest) -> Result<Invocation, ToolsError> {
+        let arguments = self.arguments.read(&self.facts, effect)?;
+        let key = key_token(effect);
+        let filling = Filling {
+            arguments: &arguments,
+            key: &key,
+        };
+        let mut args = Vec::new();
+        for template in &self.declaration.args {
+            let Some(arg) = template.fill(filling, str::to_owned)? else {
+                continue;
+            };
+            // What a charter did not write as an option must not become one.
+            let is_place = template.places().next().is_some() && !template.begins_literally();
+            if is_place && arg.starts_with('-') || arg.contains('\0') {
+                return Err(ToolsError::Argument {
+                    name: template.places().next().unwrap_or_default().to_owned(),
+                    cause: "it would be read as an option",
+                });
+            }
+            args.push(arg);
+        }
+        Ok(Invocation {
+            program: self.declaration.program.clone(),
+            args,
+            timeout: self.declaration.timeout,
+        })
+    }
+}
+
+impl Tool for ShellTool {
+    fn facts(&self) -> &ToolFacts {
+        &self.facts
+    }
+
+    fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Option<DryRun>> {
+        Box::pin(async move {
+            Some(match self.invocation(effect) {
+                Ok(Invocation { program, args, .. }) => DryRun {
+                    ok: true,
+                    report: json!({"program": program, "args": args}).to_string().into(),
+                },
+                Err(error) => DryRun {
+                    ok: false,
+                    report: error.to_string().into(),
+                },
+            })
+        })
+    }
+
+    fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried> {
+        Box::pin(async move {
+            let invocation = match self.invocation(permit.effect()) {
+                Ok(invocation) => invocation,
+                Err(error) => return Tried::refused(&error),
+            };
+            match self.runner.run(invocation).await {
+                Ran::Ended { code, output } => {
+                    let kept: String = output.chars().take(OUTPUT_KEPT_CHARS).collect();
+                    let told = json!({"code": code, "bytes": output.len(), "output": kept});
+                    match code {
+                        0 => Tried::confirmed(told.to_string()),
+                        _ => Tried::failed(told.to_string(), Again::Never),
+                    }
+                }
+                Ran::NotStarted { cause } => Tried::failed(cause, Again::NotSent),
+                Ran::Stopped { cause } => match self.facts.class {
+                    EffectClass::Read => Tried::failed(cause, Again::Never),
+                    EffectClass::Effect => Tried::unknown(cause, Again::Never),
+                },
+            }
+        })
+    }
+
+    fn check<'a>(&'a self, _: &'a EffectRequest) -> Answer<'a, Tried> {
+        Box::pin(async { Tried::unknown("a program cannot be asked what it did", Again::Never) })
+    }
+}

@@ -1,0 +1,299 @@
+//! Templates of requests: what a charter wrote, with places for arguments.
+//!
+//! An argument is put in once and never read again, so that a value like `{key}` stays what it says.
+
+use std::fmt::Write as _;
+
+use reqwest::Url;
+use serde_json::{Map, Value};
+
+use crate::error::ToolsError;
+
+/// The placeholder of the idempotency key.
+pub(crate) const KEY: &str = "key";
+
+/// What a template is filled with.
+#[derive(Clone, Copy)]
+pub(crate) struct Filling<'a> {
+    pub(crate) arguments: &'a Map<String, Value>,
+    pub(crate) key: &'a str,
+}
+
+impl Filling<'_> {
+    /// The value of a placeholder, `None` when the model left it out.
+    fn value(&self, name: &str) -> Option<Value> {
+        match name {
+            KEY => Some(Value::String(self.key.to_owned())),
+            name => self.arguments.get(name).filter(|v| !v.is_null()).cloned(),
+        }
+    }
+
+    /// The value as text; lists and objects have no form that fits a line.
+    fn text(&self, name: &str) -> Result<Option<String>, ToolsError> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(value @ (Value::Number(_) | Value::Bool(_))) => Ok(Some(value.to_string())),
+            Some(_) => Err(ToolsError::Argument {
+                name: name.to_owned(),
+                cause: "a list or an object does not fit into a text",
+            }),
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Piece {
+    Literal(String),
+    Place(String),
+}
+
+/// Text with places.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Template(Vec<Piece>);
+
+impl Template {
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut pieces = Vec::new();
+        let mut literal = String::new();
+        let mut rest = text;
+        while let Some(open) = rest.find('{') {
+            let (before, from) = rest.split_at(open);
+            literal.push_str(before);
+            if let Some(name) = place(from) {
+                if !literal.is_empty() {
+                    pieces.push(Piece::Literal(std::mem::take(&mut literal)));
+                }
+                pieces.push(Piece::Place(name.to_owned()));
+                rest = &from[name.len() + 2..];
+            } else {
+                literal.push('{');
+                rest = &from[1..];
+            }
+        }
+        literal.push_str(rest);
+        if !literal.is_empty() {
+            pieces.push(Piece::Literal(literal));
+        }
+        Self(pieces)
+    }
+
+    pub(crate) fn places(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Place(name) => Some(name.as_str()),
+            Piece::Literal(_) => None,
+        })
+    }
+
+    /// Whether the charter wrote its first character.
+    pub(crate) fn begins_literally(&self) -> bool {
+        matches!(self.0.first(), Some(Piece::Literal(_)))
+    }
+
+    /// The text, `None` when an argument is missing.
+    pub(crate) fn fill(
+        &self,
+        filling: Filling<'_>,
+        written: fn(&str) -> String,
+    ) -> Result<Option<String>, ToolsError> {
+        let mut text = String::new();
+        for piece in &self.0 {
+            match piece {
+                Piece::Literal(literal) => text.push_str(literal),
+                Piece::Place(name) => match filling.text(name)? {
+                    Some(value) => text.push_str(&written(&value)),
+                    None => return Ok(None),
+                },
+            }
+        }
+        Ok(Some(text))
+    }
+}
+
+/// The name in `{name}…`, if it is one.
+fn place(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('{')?;
+    let (name, _) = inside.split_once('}')?;
+    let first = name.bytes().next()?;
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+    ((first.is_ascii_alphabetic() || first == b'_') && name.bytes().all(fits)).then_some(name)
+}
+
+/// Percent-encodes everything but unreserved characters.
+pub(crate) fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a text does not fail.
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
+}
+
+/// An address whose host is fixed, and whose path and query have places.
+#[derive(Clone, Debug)]
+pub(crate) struct UrlTemplate {
+    base: Url,
+    path: Template,
+    query: Vec<(String, Template)>,
+}
+
+impl UrlTemplate {
+    pub(crate) fn parse(text: &str) -> Result<Self, ToolsError> {
+        let wrong = |cause| ToolsError::Url {
+            url: text.chars().take(200).collect(),
+            cause,
+        };
+        let (scheme, rest) = text
+            .split_once("://")
+            .ok_or_else(|| wrong("it has no scheme"))?;
+        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+        let (authority, rest) = rest.split_at(end);
+        if scheme.contains('{') || authority.contains('{') {
+            return Err(wrong("only path and query may have placeholders"));
+        }
+        if rest.contains('#') {
+            return Err(wrong("a fragment is never sent"));
+        }
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        let path = if path.is_empty() { "/" } else { path };
+        let base = Url::parse(&format!("{scheme}://{authority}/"))
+            .map_err(|_| wrong("it cannot be read"))?;
+        let mut pairs = Vec::new();
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if Template::parse(name).places().next().is_some() {
+                return Err(wrong("the name of a parameter cannot be a placeholder"));
+            }
+            pairs.push((name.to_owned(), Template::parse(value)));
+        }
+        let template = Self {
+            base,
+            path: Template::parse(path),
+            query: pairs,
+        };
+        let places = template.places().map(|name| (name.to_owned(), "x".into()));
+        let arguments: Map<_, _> = places.collect();
+        let filling = Filling {
+            arguments: &arguments,
+            key: "x",
+        };
+        template
+            .fill(filling)
+            .map_err(|_| wrong("its path is not written plainly"))?;
+        Ok(template)
+    }
+
+    /// Scheme, host and port.
+    pub(crate) const fn base(&self) -> &Url {
+        &self.base
+    }
+
+    pub(crate) fn places(&self) -> impl Iterator<Item = &str> {
+        let query = self.query.iter().flat_map(|(_, value)| value.places());
+        self.path.places().chain(query)
+    }
+
+    /// The address. An argument stays within its place: no `..`, no further segment, no other host.
+    pub(crate) fn fill(&self, filling: Filling<'_>) -> Result<Url, ToolsError> {
+        for name in self.path.places() {
+            if filling.text(name)?.is_none_or(|value| value.is_empty()) {
+                return Err(ToolsError::Argument {
+                    name: name.to_owned(),
+                    cause: "the address cannot do without it",
+                });
+            }
+        }
+        let path = self.path.fill(filling, encoded)?.unwrap_or_default();
+        let mut url = self.base.clone();
+        url.set_path(&path);
+        if url.path() != path {
+            return Err(ToolsError::Argument {
+                name: self.path.places().next().unwrap_or("url").to_owned(),
+                cause: "it would change the path of the address",
+            });
+        }
+        let mut pairs = Vec::new();
+        for (name, value) in &self.query {
+            if let Some(value) = value.fill(filling, encoded)? {
+                pairs.push(format!("{name}={value}"));
+            }
+        }
+        url.set_query((!pairs.is_empty()).then(|| pairs.join("&")).as_deref());
+        Ok(url)
+    }
+}
+
+/// JSON with places in its strings.
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
+    Literal(Value),
+    /// A string that is nothing but a place: the argument comes as it is, whatever its type.
+    Whole(String),
+    Text(Template),
+    List(Vec<Body>),
+    Object(Vec<(String, Body)>),
+}
+
+impl Body {
+    pub(crate) fn parse(value: &Value) -> Self {
+        match value {
+            Value::String(text) => {
+                let template = Template::parse(text);
+                match template.0.as_slice() {
+                    [Piece::Place(name)] => Self::Whole(name.clone()),
+                    [] | [Piece::Literal(_)] => Self::Literal(value.clone()),
+                    _ => Self::Text(template),
+                }
+            }
+            Value::Array(values) => Self::List(values.iter().map(Self::parse).collect()),
+            Value::Object(map) => {
+                let members = map.iter().map(|(k, v)| (k.clone(), Self::parse(v)));
+                Self::Object(members.collect())
+            }
+            other => Self::Literal(other.clone()),
+        }
+    }
+
+    pub(crate) fn places(&self) -> Vec<&str> {
+        match self {
+            Self::Literal(_) => Vec::new(),
+            Self::Whole(name) => vec![name],
+            Self::Text(template) => template.places().collect(),
+            Self::List(values) => values.iter().flat_map(Self::places).collect(),
+            Self::Object(members) => members.iter().flat_map(|(_, v)| v.places()).collect(),
+        }
+    }
+
+    /// The JSON; what the model left out is left out.
+    pub(crate) fn fill(&self, filling: Filling<'_>) -> Result<Option<Value>, ToolsError> {
+        Ok(match self {
+            Self::Literal(value) => Some(value.clone()),
+            Self::Whole(name) => filling.value(name),
+            Self::Text(template) => template.fill(filling, str::to_owned)?.map(Value::String),
+            Self::List(values) => {
+                let mut filled = Vec::new();
+                for value in values {
+                    filled.extend(value.fill(filling)?);
+                }
+                Some(Value::Array(filled))
+            }
+            Self::Object(members) => {
+                let mut filled = Map::new();
+                for (name, value) in members {
+                    if let Some(value) = value.fill(filling)? {
+                        filled.insert(name.clone(), value);
+                    }
+                }
+                Some(Value::Object(filled))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+#[path = "template_tests.rs"]
+mod tests;
