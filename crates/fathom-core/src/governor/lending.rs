@@ -1,6 +1,7 @@
 //! Domains with owners: who may look at them and change them, one writer at a time.
 
 use super::Governor;
+use crate::command::Command;
 use crate::contract::Role;
 use crate::domain::{Access, DomainRequest, owners};
 use crate::id::EpisodeId;
@@ -30,8 +31,24 @@ impl<L: Accounts> Governor<L> {
                 owners.check(request.role, Access::Write)?;
             }
             self.check_free(domain)?;
+            if owners(domain).is_some() && self.is_writing(domain) {
+                return Err(Refusal::Lent {
+                    domain: domain.clone(),
+                    to: self.id.clone(),
+                });
+            }
         }
         Ok(())
+    }
+
+    /// Whether the episode itself changes a domain right now.
+    fn is_writing(&self, domain: &str) -> bool {
+        self.pending.values().any(|pending| match pending {
+            Pending::Host(Command::Domain { request, .. }) => {
+                request.access == Access::Write && request.domain == domain
+            }
+            _ => false,
+        })
     }
 
     fn check_free(&self, domain: &str) -> Result<(), Refusal> {

@@ -133,6 +133,22 @@ fn e11_no_role_writes_events_policy_or_flags() {
 }
 
 #[test]
+fn e11_an_episode_does_not_lend_what_it_writes_itself_right_now() {
+    let asks = vec![
+        domain(name::PLAN, Access::Write),
+        child("a", Role::Planner, &[name::PLAN]),
+    ];
+    for asks in [asks.clone(), asks.into_iter().rev().collect()] {
+        let scripts = Scripts::root(vec![asks]);
+        open(Role::Planner, &scripts);
+        assert_eq!(
+            scripts.refusals("root"),
+            [lent(name::PLAN, EpisodeId::root())]
+        );
+    }
+}
+
+#[test]
 fn e11_a_child_is_not_given_a_domain_that_its_role_does_not_own() {
     assert_eq!(
         refused(Role::Orchestrator, child("a", Role::Creator, &[name::PLAN])),

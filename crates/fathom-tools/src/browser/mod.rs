@@ -20,14 +20,12 @@ pub use declaration::{Act, Check, Declaration, Expect, Fill, Step};
 pub use driver::{Driver, Installed};
 pub use error::BrowserError;
 
+use crate::arguments::key_token;
 use crate::secret::Secrets;
 use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
 use declaration::{Filling, Place, Plan};
 use driver::Session;
 use walk::{Clicked, Halt, Walk};
-
-/// Digits of the key that pages and platforms see.
-const KEY_DIGITS: usize = 32;
 
 /// A tool that works through a browser.
 pub struct Browser {
@@ -69,8 +67,7 @@ impl Browser {
         let Value::Object(arguments) = arguments else {
             return Err("the arguments are no JSON object".to_owned());
         };
-        let mut key = page::digest(effect.key().as_str().as_bytes()).to_string();
-        key.truncate(KEY_DIGITS);
+        let key = key_token(effect);
         Ok(Filling { arguments, key })
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The orchestrator makes capsules of what is too large to carry, has a plan written, an asset made and judged, has it
 //! published and seen, has people answered once, and has it all written down. It holds no tool itself. Planner, creator and
-//! doc each write one kind of record ([`scribe`]); publisher, verifier and engagement are the only ones who reach outside.
+//! doc each write one kind of record (`scribe.rs`); publisher, verifier and engagement are the only ones who reach outside.
 
 mod crew;
 mod desk;
