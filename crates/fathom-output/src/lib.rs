@@ -1,0 +1,4 @@
+//! What leaves: marked blocks and their channels, and the filters that every word passes.
+
+pub mod markers;
+pub mod redact;

@@ -1,0 +1,1 @@
+//! Filters of what leaves: personal data and secrets, then content, then profanity.

@@ -1,0 +1,4 @@
+//! What leaves, tested from outside.
+
+mod markers;
+mod redact;
