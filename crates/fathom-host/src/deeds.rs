@@ -141,7 +141,10 @@ impl Deeds {
                 }
             }
             Command::Reconcile { ask, .. } => {
-                if let Some(deed) = self.0.get_mut(ask) {
+                // A new owner asks again; the effect has not moved since.
+                if let Some(deed) = self.0.get_mut(ask)
+                    && deed.state != EffectState::Postcheck
+                {
                     deed.go(EffectState::Unknown);
                     deed.go(EffectState::Postcheck);
                 }

@@ -205,9 +205,28 @@ impl Passage {
     /// their yes is used up. What stops it here stops it before it was sent.
     pub(crate) async fn attempt(&self, permit: Permit, asker: &Asker) -> Settled {
         match self.obstacle(permit.effect(), asker) {
-            Ok(None) => self.port.attempt(permit, asker).await,
-            Ok(Some(detail)) => Settled::failed(detail),
+            Ok(None) => {
+                let effect = permit.effect().clone();
+                let settled = self.port.attempt(permit, asker).await;
+                self.free(&effect, asker, &settled);
+                settled
+            }
+            Ok(Some(detail)) => {
+                let settled = Settled::failed(detail);
+                self.free(permit.effect(), asker, &settled);
+                settled
+            }
             Err(error) => Settled::failed(error.to_string()),
+        }
+    }
+
+    /// What certainly was not sent used no key. When it cannot be given back, a person can still pass over it.
+    fn free(&self, effect: &EffectRequest, asker: &Asker, settled: &Settled) {
+        if effect.class == EffectClass::Effect
+            && matches!(settled.outcome, EffectOutcome::Failed { .. })
+            && let Err(error) = self.journal.release(&effect.key(), &asker.owner())
+        {
+            tracing::warn!(code = error.code(), %error, "a key was not given back");
         }
     }
 
@@ -229,6 +248,16 @@ impl Passage {
     }
 
     pub(crate) async fn reconcile(&self, effect: &EffectRequest, asker: &Asker) -> Settled {
-        self.port.reconcile(effect, asker).await
+        // Under the kill switch nothing goes out, not even a question. A person has to look then.
+        let unasked = |why: String| EffectOutcome::Unknown {
+            detail: Text::new(why),
+        };
+        let settled = match self.killed(effect) {
+            Ok(None) => self.port.reconcile(effect, asker).await,
+            Ok(Some(rule)) => unasked(rule).into(),
+            Err(error) => unasked(error.to_string()).into(),
+        };
+        self.free(effect, asker, &settled);
+        settled
     }
 }

@@ -15,7 +15,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_gateway::{Asked, Gateway, Settings, Trips, Trouble, binding, retry};
 use fathom_sandbox::WorkerCommand;
-use fathom_store::{ApprovalFilter, Home, Journal, KillOrder, Sighting, Standing};
+use fathom_store::{Home, Journal, KillOrder, Sighting, Standing};
 use fathom_tools::browser::{Browser, Driver, Installed};
 use fathom_tools::shell::ShellTool;
 use fathom_tools::{
@@ -306,13 +306,8 @@ impl Gates {
         effect: &EffectRequest,
         who: &Asker,
     ) -> Result<(), String> {
-        let approvals = self.journal.approvals(ApprovalFilter::All);
-        let approvals = approvals.map_err(|error| error.to_string())?;
-        let owner = who.owner();
-        let asked = approvals
-            .iter()
-            .rev()
-            .find(|approval| approval.owner == owner);
+        let asked = self.journal.approval_of(&who.owner());
+        let asked = asked.map_err(|error| error.to_string())?;
         let now = binding(who.run, effect, keeper.gateway.bundle.digest());
         match asked {
             Some(approval) if approval.terms.binding != now => {
@@ -474,7 +469,10 @@ impl EffectPort for Gates {
         Box::pin(async move {
             match self.of(who.run).await {
                 Ok(keeper) => {
-                    let tried = keeper.tools.check(effect).await;
+                    let tried = tokio::select! {
+                        tried = keeper.tools.check(effect) => tried,
+                        rule = self.killed(effect) => return aborted(&rule, EffectClass::Effect),
+                    };
                     Settled {
                         outcome: tried.outcome,
                         evidence: tried.evidence,

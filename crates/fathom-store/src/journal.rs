@@ -68,6 +68,9 @@ pub trait Journal: Send + Sync {
     /// Claims the right to send under a key.
     fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
 
+    /// Gives a key back that was claimed for something that certainly was not sent. Only its holder can.
+    fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError>;
+
     /// Lets the next claim pass over the one who holds the key. What was claimed before stays on record.
     fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError>;
 
@@ -82,6 +85,9 @@ pub trait Journal: Send + Sync {
 
     /// Takes a person's word on an open approval and tells the run, in one commit. A second word is refused.
     fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError>;
+
+    /// What an ask wants of people, as it was put last.
+    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<Approval>, StoreError>;
 
     /// Uses up the yes to what an ask wants, where a person was asked.
     fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError>;

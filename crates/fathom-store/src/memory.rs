@@ -45,6 +45,8 @@ struct State {
     kills: Vec<KillRecord>,
     /// Every claim that ever held, the newest last.
     claims: HashMap<IdempotencyKey, Vec<Claim>>,
+    /// Keys whose last holder gave them back.
+    free: HashSet<IdempotencyKey>,
     /// For a key, the number of claims it may have, and who said so.
     allowed: HashMap<IdempotencyKey, usize>,
     overrides: Vec<Override>,
@@ -327,11 +329,15 @@ impl Journal for MemoryJournal {
     fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
         let mut state = self.shared.lock();
         let State {
-            claims, allowed, ..
+            claims,
+            allowed,
+            free,
+            ..
         } = &mut *state;
         let held = claims.entry(claim.key.clone()).or_default();
         let allowed = allowed.get(&claim.key).copied().unwrap_or(1);
         match held.last() {
+            Some(_) if free.remove(&claim.key) => held.push(claim.clone()),
             Some(last) if last.owner == claim.owner && last.payload == claim.payload => {}
             Some(last) if held.len() >= allowed => {
                 return Ok(ClaimOutcome::HeldBy {
@@ -345,10 +351,19 @@ impl Journal for MemoryJournal {
         Ok(ClaimOutcome::Claimed)
     }
 
+    fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError> {
+        let mut state = self.shared.lock();
+        let holder = state.claims.get(key).and_then(|held| held.last());
+        if holder.is_some_and(|holder| holder.owner == *owner) {
+            state.free.insert(key.clone());
+        }
+        Ok(())
+    }
+
     fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError> {
         let mut state = self.shared.lock();
         let held = state.claims.get(&order.key).map_or(0, Vec::len);
-        if held == 0 {
+        if held == 0 || state.free.contains(&order.key) {
             return Ok(OverrideOutcome::NothingHeld);
         }
         // Said twice before it is used, it is still one.
@@ -360,6 +375,9 @@ impl Journal for MemoryJournal {
 
     fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
         let state = self.shared.lock();
+        if state.free.contains(key) {
+            return Ok(None);
+        }
         Ok(state.claims.get(key).and_then(|held| held.last()).cloned())
     }
 
@@ -403,6 +421,12 @@ impl Journal for MemoryJournal {
             }
             Err(refused) => Ok(refused),
         }
+    }
+
+    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<Approval>, StoreError> {
+        let state = self.shared.lock();
+        let newest = state.approvals.iter().rev();
+        Ok(newest.into_iter().find(|one| one.owner == *owner).cloned())
     }
 
     fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError> {

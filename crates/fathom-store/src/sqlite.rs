@@ -188,6 +188,11 @@ impl Journal for SqliteJournal {
         self.queue.call(move |tx| tables::claim(tx, &claim))
     }
 
+    fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError> {
+        let (key, owner) = (key.clone(), owner.clone());
+        self.queue.call(move |tx| tables::release(tx, &key, &owner))
+    }
+
     fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError> {
         let order = order.clone();
         self.queue
@@ -212,6 +217,10 @@ impl Journal for SqliteJournal {
         let (id, word) = (id.clone(), word.clone());
         self.queue
             .call(move |tx| people::decide_approval(tx, &id, &word))
+    }
+
+    fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<Approval>, StoreError> {
+        self.readers.read(|db| people::approval_of(db, owner))
     }
 
     fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError> {

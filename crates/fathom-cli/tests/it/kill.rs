@@ -27,19 +27,19 @@ const KILLS_A_RUN: u32 = 4;
     clippy::disallowed_methods,
     reason = "the soak run asks for more through this variable"
 )]
-fn kills_wanted() -> u32 {
+pub(crate) fn kills_wanted(here: u32, soak: u32) -> u32 {
     if std::env::var_os("FATHOM_SOAK").is_some() {
-        1_000
+        soak
     } else {
-        30
+        here
     }
 }
 
 /// A small generator, so that a failing run can be told by its seed.
-struct Dice(u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -76,7 +76,7 @@ async fn server() -> ModelServer {
 }
 
 /// Waits for the process, at most for `patience`; then it is killed. Gives its output when it came to its end.
-async fn end_or_kill(mut child: Child, patience: Duration) -> Option<Value> {
+pub(crate) async fn end_or_kill(mut child: Child, patience: Duration) -> Option<Value> {
     if tokio::time::timeout(patience, child.wait()).await.is_err() {
         child.kill().await.expect("it can be killed");
         return None;
@@ -142,7 +142,7 @@ async fn x04_kill_nine_at_random_moments_loses_nothing() {
     let server = server().await;
     let mut dice = Dice(0x5eed);
     let (mut kills, mut question) = (0, 0);
-    while kills < kills_wanted() {
+    while kills < kills_wanted(30, 1_000) {
         question += 1;
         let asked = format!("question-{question} in pieces");
         let budget = format!("calls={CALLS_MAX},tokens={TOKENS_MAX}");
@@ -222,7 +222,7 @@ fn check_result(result: &Value, sent: u64) {
 }
 
 /// The whole home verifies, and every run of it replays to the same commands with no model called.
-async fn check_home(home: &Path, server: &ModelServer) {
+pub(crate) async fn check_home(home: &Path, server: &ModelServer) {
     let before = server.log().len();
     let verified = end_or_kill(fathom(home, server, &["verify"]), Duration::from_mins(1)).await;
     let verified = verified.expect("it came to its end");

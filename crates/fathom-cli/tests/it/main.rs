@@ -19,6 +19,7 @@ mod outages;
 mod packets;
 mod people;
 mod phases;
+mod publishing;
 mod rlm;
 mod session;
 mod two_processes;

@@ -199,6 +199,7 @@ pub(crate) fn fathom(home: &Path, server: &ModelServer, args: &[&str]) -> tokio:
         .arg(server.openai_url())
         .arg("--home")
         .arg(home)
+        .env("FATHOM_PLATFORM_TOKEN", "sandbox-token")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -187,7 +187,10 @@ impl<L: Accounts> Episode<L> {
         }
         if step == EffectStep::Confirm {
             self.failures = None;
-        } else if self.count_failure(ErrorClass::Effect, out) {
+        } else if !(was_checked && step == EffectStep::Fail)
+            && self.count_failure(ErrorClass::Effect, out)
+        {
+            // What a check did not find was lost on its way, or its sender died: no tool failed at it.
             return;
         }
         // The last look at the kill switch: what happened is recorded, but nothing follows from it.

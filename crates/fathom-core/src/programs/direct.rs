@@ -3,15 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::close::Close;
 use crate::amounts::{Amounts, Dimension};
 use crate::contract::{Contract, RecursionPolicy, Role};
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::model::{Delivery, Ending, Message, Reply, Speaker};
-use crate::outcome::{
-    Decision, EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip,
-};
+use crate::outcome::{Decision, EpisodeResult, Status, Verdict, clip};
 use crate::packet::Packet;
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
 use crate::recursion::{Class, SpawnRequest, Trigger};
@@ -336,41 +335,18 @@ impl Direct {
     }
 
     fn finish(&self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
-        let answer = self.partial();
-        let head = answer.as_ref().map_or_else(
-            || "no answer".to_owned(),
-            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
-        );
-        let goal = clip(&self.goal, 120);
-        let summary = Summary::new(
-            [
-                format!("asked: {goal}"),
-                head.clone(),
-                format!("{said}, {} calls", self.calls),
-            ],
-            self.decisions
-                .iter()
-                .map(|decision| decision.what.as_str().to_owned()),
-        );
-        let next_actions = match status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
-                tried: Text::new(format!("{} calls on: {goal}", self.calls)),
-                known: Text::new(head),
-                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
-                deadline: None,
-            })],
-            Status::Ok | Status::Failed => Vec::new(),
-        };
-        vec![Ask::Finish(Box::new(Verdict {
+        let close = Close {
             status,
             stop,
-            answer,
-            report: None,
-            summary,
-            artifacts: Vec::new(),
-            decisions: self.decisions.clone(),
+            goal: &self.goal,
+            answer: self.partial(),
+            said,
+            work: format!("{} calls", self.calls),
+            decisions: &self.decisions,
+        };
+        vec![Ask::Finish(Box::new(Verdict {
             verification_needed: status != Status::Ok && self.params.review.is_some(),
-            next_actions,
+            ..close.verdict()
         }))]
     }
 }

@@ -1,6 +1,7 @@
 //! The programs that come with the core.
 
 pub mod agency;
+mod close;
 pub mod council;
 pub mod direct;
 pub mod motion;

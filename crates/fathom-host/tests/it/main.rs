@@ -9,6 +9,7 @@ mod convened;
 mod council;
 mod effects;
 mod fixture;
+mod killing;
 mod learned;
 mod panel;
 mod past_councils;

@@ -107,18 +107,25 @@ pub(super) fn decide_approval(
     })
 }
 
-pub(super) fn use_approval(
+pub(super) fn approval_of(
     connection: &Connection,
     owner: &ClaimOwner,
-    at: Timestamp,
-) -> Result<UseOutcome, StoreError> {
+) -> Result<Option<Approval>, StoreError> {
     let newest = selected(
         connection,
         "SELECT body FROM approvals WHERE run = ?1 AND episode = ?2 AND ask = ?3
          ORDER BY number DESC LIMIT 1",
         params![Col(owner.run), Col(&owner.episode), owner.ask.0],
     )?;
-    let Some(mut approval) = newest.into_iter().next() else {
+    Ok(newest.into_iter().next())
+}
+
+pub(super) fn use_approval(
+    connection: &Connection,
+    owner: &ClaimOwner,
+    at: Timestamp,
+) -> Result<UseOutcome, StoreError> {
+    let Some(mut approval) = approval_of(connection, owner)? else {
         return Ok(UseOutcome::NotAsked);
     };
     let outcome = approval.consume(at);

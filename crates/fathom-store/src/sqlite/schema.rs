@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 
 /// The format this program writes.
-pub(super) const FORMAT: u32 = 2;
+pub(super) const FORMAT: u32 = 3;
 
 /// How often one process looks whether another's commit is over. Its commits follow each other closely, so who
 /// looks seldom waits long.
@@ -98,7 +98,13 @@ CREATE TABLE overrides (
 pub(super) type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
 /// The step from format `n` to `n + 1` stands at index `n - 1`.
-const MIGRATIONS: [Migration; FORMAT as usize - 1] = [|file| file.execute_batch(PEOPLE)];
+const MIGRATIONS: [Migration; FORMAT as usize - 1] = [
+    |file| file.execute_batch(PEOPLE),
+    |file| file.execute_batch(RELEASED),
+];
+
+/// Since format 3: a key that was claimed for what certainly was not sent is free again.
+const RELEASED: &str = "ALTER TABLE claims ADD COLUMN is_released INTEGER NOT NULL DEFAULT 0";
 
 /// Since format 2: what people are asked, what they said, and why.
 const PEOPLE: &str = "

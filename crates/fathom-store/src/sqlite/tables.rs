@@ -165,6 +165,7 @@ pub(super) struct Held {
     pub(super) owner: ClaimOwner,
     pub(super) payload: Digest,
     pub(super) at: Timestamp,
+    pub(super) is_released: bool,
 }
 
 impl Held {
@@ -183,6 +184,7 @@ impl Held {
             },
             payload,
             at: Timestamp(at),
+            is_released: row.get(6)?,
         })
     }
 }
@@ -193,7 +195,7 @@ pub(super) fn held(
 ) -> Result<Option<Held>, StoreError> {
     let held = connection
         .prepare_cached(
-            "SELECT generation, payload, run, episode, ask, claimed_at FROM claims
+            "SELECT generation, payload, run, episode, ask, claimed_at, is_released FROM claims
              WHERE key = ?1 ORDER BY generation DESC LIMIT 1",
         )?
         .query_row([key.as_str()], Held::of_row)
@@ -204,6 +206,7 @@ pub(super) fn held(
 pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
     let generation = match held(connection, &claim.key)? {
         None => 0,
+        Some(held) if held.is_released => held.generation + 1,
         Some(held) if held.owner == claim.owner && held.payload == claim.payload => {
             return Ok(ClaimOutcome::Claimed);
         }
@@ -239,11 +242,26 @@ pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<ClaimOutco
     Ok(ClaimOutcome::Claimed)
 }
 
+pub(super) fn release(
+    connection: &Connection,
+    key: &IdempotencyKey,
+    owner: &ClaimOwner,
+) -> Result<(), StoreError> {
+    let Some(held) = held(connection, key)?.filter(|held| held.owner == *owner) else {
+        return Ok(());
+    };
+    connection
+        .prepare_cached("UPDATE claims SET is_released = 1 WHERE key = ?1 AND generation = ?2")?
+        .execute(params![key.as_str(), Col(held.generation)])?;
+    Ok(())
+}
+
 pub(super) fn override_claim(
     connection: &Connection,
     order: &Override,
 ) -> Result<OverrideOutcome, StoreError> {
-    let Some(held) = held(connection, &order.key)? else {
+    let held = held(connection, &order.key)?;
+    let Some(held) = held.filter(|held| !held.is_released) else {
         return Ok(OverrideOutcome::NothingHeld);
     };
     connection

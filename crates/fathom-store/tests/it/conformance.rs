@@ -376,6 +376,37 @@ pub(crate) fn a_key_is_claimed_once(backend: &dyn Backend) {
     assert_eq!(journal.claim(&elsewhere).unwrap(), ClaimOutcome::Claimed);
 }
 
+pub(crate) fn a_key_that_was_given_back_is_free(backend: &dyn Backend) {
+    let journal = backend.open();
+    let journal = &*journal;
+    let claim = |number| Claim {
+        key: effect("{}").key(),
+        payload: Digest([1; 32]),
+        owner: ClaimOwner {
+            run: run(number),
+            episode: episode("0"),
+            ask: AskId(1),
+        },
+        at: Timestamp(9),
+    };
+    let is_claimed = |number| journal.claim(&claim(number)).unwrap() == ClaimOutcome::Claimed;
+    let give_back = |number| {
+        let claim = claim(number);
+        journal.release(&claim.key, &claim.owner).unwrap();
+    };
+    assert!(is_claimed(1));
+    give_back(2);
+    assert!(!is_claimed(2), "only its holder gives it back");
+    give_back(1);
+    assert_eq!(journal.claim_of(&claim(1).key).unwrap(), None);
+    assert!(is_claimed(2));
+    give_back(1);
+    assert!(!is_claimed(3), "the first one holds nothing any more");
+    give_back(2);
+    assert!(is_claimed(2), "it may want the same again");
+    assert!(!is_claimed(3));
+}
+
 pub(crate) fn an_override_lets_one_claim_pass(backend: &dyn Backend) {
     let journal = backend.open();
     let order = Override::example("order-17");

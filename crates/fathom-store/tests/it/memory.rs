@@ -89,6 +89,11 @@ fn e14_a_key_is_claimed_once() {
 }
 
 #[test]
+fn e14_a_key_that_was_given_back_is_free() {
+    check(conformance::a_key_that_was_given_back_is_free);
+}
+
+#[test]
 fn e14_an_override_lets_one_claim_pass() {
     check(conformance::an_override_lets_one_claim_pass);
 }

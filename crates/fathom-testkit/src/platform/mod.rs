@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
 pub use request::Kind;
@@ -77,6 +78,7 @@ impl Default for PlatformOptions {
 pub struct Platform {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
+    in_flight: Arc<watch::Sender<usize>>,
     accepting: JoinHandle<()>,
 }
 
@@ -86,10 +88,13 @@ impl Platform {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
         let address = listener.local_addr()?;
         let state = Arc::new(Mutex::new(State::new(options)));
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&state)));
+        let in_flight = Arc::new(watch::Sender::new(0));
+        let accepting = accept(listener, Arc::clone(&state), Arc::clone(&in_flight));
+        let accepting = tokio::spawn(accepting);
         Ok(Self {
             address,
             state,
+            in_flight,
             accepting,
         })
     }
@@ -127,6 +132,16 @@ impl Platform {
     /// How many requests of a kind came, the refused ones included.
     pub fn requests(&self, kind: Kind) -> u64 {
         self.lock().counts.get(&kind).copied().unwrap_or_default()
+    }
+
+    /// Waits until so many requests are being answered.
+    pub async fn until_in_flight(&self, requests: usize) {
+        // The sender is this platform's own.
+        let _ = self
+            .in_flight
+            .subscribe()
+            .wait_for(|n| *n == requests)
+            .await;
     }
 
     /// Moves what is on the pages, or moves it back.
@@ -170,23 +185,48 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
+/// A request that is being answered.
+struct Open(Arc<watch::Sender<usize>>);
+
+impl Open {
+    fn new(count: &Arc<watch::Sender<usize>>) -> Self {
+        count.send_modify(|n| *n += 1);
+        Self(Arc::clone(count))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.send_modify(|n| *n -= 1);
+    }
+}
+
+async fn accept(
+    listener: TcpListener,
+    state: Arc<Mutex<State>>,
+    in_flight: Arc<watch::Sender<usize>>,
+) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { continue };
-                connections.spawn(serve(stream, Arc::clone(&state)));
+                connections.spawn(serve(stream, Arc::clone(&state), Arc::clone(&in_flight)));
             }
             Some(_) = connections.join_next() => {}
         }
     }
 }
 
-async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> Result<(), Gone> {
+async fn serve(
+    stream: TcpStream,
+    state: Arc<Mutex<State>>,
+    in_flight: Arc<watch::Sender<usize>>,
+) -> Result<(), Gone> {
     let mut connection = Connection::new(stream)?;
     loop {
         let raw = connection.request().await?;
+        let _open = Open::new(&in_flight);
         let keeps_alive = raw.keeps_alive();
         let latency = lock(&state).options.latency;
         pause(&mut connection, latency).await?;

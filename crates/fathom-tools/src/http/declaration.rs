@@ -18,6 +18,12 @@ const TIMEOUT_MS: u64 = 30_000;
 /// The longest time that a charter may give.
 const TIMEOUT_MS_MAX: u64 = 120_000;
 
+/// How long something is looked for before its absence is believed, where the charter says nothing: a request of a
+/// process that died may still be on its way.
+const SETTLE_MS: u64 = 3_000;
+/// The longest time that a charter may give.
+const SETTLE_MS_MAX: u64 = 60_000;
+
 /// Headers that are not a charter's to set: they hold secrets or belong to the wire.
 const HEADERS_REFUSED: [&str; 9] = [
     "authorization",
@@ -85,6 +91,8 @@ struct WrittenCheck {
     contains: Option<String>,
     #[serde(default)]
     absent: Absent,
+    #[serde(default)]
+    settle_ms: Option<u64>,
 }
 
 /// What it means that a platform does not show something.
@@ -123,6 +131,8 @@ pub(crate) struct Check {
     pub(crate) request: Request,
     pub(crate) sign: Sign,
     pub(crate) absent: Absent,
+    /// How long something may take to show: so long it is looked for again.
+    pub(crate) settle: Duration,
 }
 
 /// A tool that speaks HTTP, as a charter declares it.
@@ -294,6 +304,14 @@ fn check(tool: &str, written: WrittenCheck, reach: &Reach) -> Result<Check, Tool
     {
         return Err(wrong(tool, format!("has a pointer `{at}` without `/`")));
     }
+    let settle = written.settle_ms.unwrap_or(match written.absent {
+        Absent::Failed => SETTLE_MS,
+        Absent::Unknown => 0,
+    });
+    if settle > SETTLE_MS_MAX {
+        let cause = format!("looks for longer than {SETTLE_MS_MAX} ms");
+        return Err(wrong(tool, cause));
+    }
     Ok(Check {
         request: request(
             tool,
@@ -305,6 +323,7 @@ fn check(tool: &str, written: WrittenCheck, reach: &Reach) -> Result<Check, Tool
         )?,
         sign,
         absent: written.absent,
+        settle: Duration::from_millis(settle),
     })
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod client;
 pub(crate) mod declaration;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fathom_core::effect::{DryRun, EffectClass, EffectOutcome, EffectRequest, Permit};
 use fathom_core::text::Text;
@@ -20,6 +21,10 @@ use crate::template::Filling;
 use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
 use client::{Client, Incoming, Outgoing, Resolver, Trouble};
 use declaration::{Absent, Check, Declaration, Request, Sign};
+
+/// Between the first and the second look; each wait after it is twice as long, up to the longest.
+const LOOK_FIRST: Duration = Duration::from_millis(100);
+const LOOK_LONGEST: Duration = Duration::from_secs(1);
 
 /// A tool that speaks HTTP.
 pub struct HttpTool {
@@ -148,7 +153,23 @@ impl HttpTool {
         }
     }
 
+    /// Looks until it is there, or for as long as it may take to show.
     async fn look(&self, effect: &EffectRequest, check: &Check) -> Tried {
+        let (mut waited, mut wait) = (Duration::ZERO, LOOK_FIRST);
+        loop {
+            let seen = self.look_once(effect, check).await;
+            let is_there = matches!(seen.outcome, EffectOutcome::Confirmed { .. });
+            if is_there || waited >= check.settle {
+                return seen;
+            }
+            wait = wait.min(check.settle - waited);
+            pause(wait).await;
+            waited += wait;
+            wait = (wait * 2).min(LOOK_LONGEST);
+        }
+    }
+
+    async fn look_once(&self, effect: &EffectRequest, check: &Check) -> Tried {
         let (incoming, token) = match self.send(effect, &check.request, HeaderMap::new()).await {
             Ok(found) => found,
             // That nobody could look says nothing about what happened.
@@ -234,6 +255,14 @@ fn has(value: &Value, wanted: &str) -> bool {
         Value::String(text) => text.contains(wanted),
         value => within(value, wanted),
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what was sent may take a while to show, and is looked for again after it"
+)]
+async fn pause(wait: Duration) {
+    tokio::time::sleep(wait).await;
 }
 
 /// What a platform answered, as JSON: data, whatever it says.

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use fathom_core::unit::Millis;
 use fathom_tools::{Again, Tools, key_token};
@@ -38,6 +39,7 @@ url = "{base}/posts?dry_run=1"
 url = "{base}/found?key={{key}}"
 pointer = "/posts"
 contains = "{{key}}"
+settle_ms = 0
 
 [[tool]]
 name = "look"
@@ -460,6 +462,33 @@ async fn a_platform_that_shows_things_late_leaves_it_open() {
     let tools = open(&late, Names::new(&[]));
     let tried = tools.check(&effect(&tools, "post", &arguments())).await;
     assert_eq!(told(&tried).0, "unknown");
+}
+
+#[tokio::test]
+async fn e13_an_absence_is_believed_only_after_it_had_time_to_show() {
+    let looks = AtomicU32::new(0);
+    let site = Site::start(move |asked: &Asked| {
+        let key = asked.path.split_once("key=").map_or("", |(_, key)| key);
+        let is_there = looks.fetch_add(1, Ordering::Relaxed) == 2;
+        says(
+            200,
+            json!({ "posts": if is_there { vec![key] } else { vec![] } }).to_string(),
+        )
+    })
+    .await;
+    let base = format!("http://{}", site.address);
+    let text = charter(&base, &[site.address]);
+    let patient = open(
+        &text.replace("settle_ms = 0", "settle_ms = 30000"),
+        Names::new(&[]),
+    );
+    let tried = patient.check(&effect(&patient, "post", &arguments())).await;
+    assert_eq!(told(&tried).0, "confirmed");
+    assert_eq!(site.asked().len(), 3);
+    let hasty = at(&site);
+    let tried = hasty.check(&effect(&hasty, "post", &arguments())).await;
+    assert_eq!(told(&tried).0, "failed");
+    assert_eq!(site.asked().len(), 4);
 }
 
 #[tokio::test]

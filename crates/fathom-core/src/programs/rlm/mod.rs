@@ -17,12 +17,13 @@ use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::model::{Message, Reply, Speaker};
-use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::outcome::{Status, Verdict, clip};
 use crate::packet::{Packet, Share};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
 
+use super::close::Close;
 use choosing::Choosing;
 use fence::Turn;
 use questions::Questions;
@@ -329,39 +330,22 @@ impl Rlm {
     }
 
     fn finish(&mut self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
-        let answer = self.partial();
-        let head = answer.as_ref().map_or_else(
-            || "no answer".to_owned(),
-            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
-        );
-        let goal = clip(&self.goal, 120);
         let (turns, calls) = (self.report.iterations, self.questions.subcalls);
-        let work = format!(
-            "{turns} turns, {calls} leaf calls, {} children",
-            self.questions.spawned
-        );
-        let next_actions = match status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
-                tried: Text::new(format!("{work} on: {goal}")),
-                known: Text::new(head.clone()),
-                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
-                deadline: None,
-            })],
-            Status::Ok | Status::Failed => Vec::new(),
-        };
-        vec![Ask::Finish(Box::new(Verdict {
+        let close = Close {
             status,
             stop,
-            answer,
-            report: self.report(),
-            summary: Summary::new(
-                [format!("asked: {goal}"), head, format!("{said}; {work}")],
-                [],
+            goal: &self.goal,
+            answer: self.partial(),
+            said,
+            work: format!(
+                "{turns} turns, {calls} leaf calls, {} children",
+                self.questions.spawned
             ),
-            artifacts: Vec::new(),
-            decisions: Vec::new(),
-            verification_needed: false,
-            next_actions,
+            decisions: &[],
+        };
+        vec![Ask::Finish(Box::new(Verdict {
+            report: self.report(),
+            ..close.verdict()
         }))]
     }
 }

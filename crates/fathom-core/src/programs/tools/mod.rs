@@ -13,13 +13,14 @@ use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::model::{Ending, Message, Reply, Speaker};
-use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict, clip};
+use crate::outcome::{Status, Verdict};
 use crate::packet::{Packet, Share};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
 use crate::tool::{Spoken, ToolCall, read_reply};
 
+use super::close::Close;
 use calls::Calls;
 
 pub use calls::{ARGUMENTS_BYTES_MAX, CALLS_MAX};
@@ -266,35 +267,18 @@ impl Tools {
     }
 
     fn finish(&self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {
-        let answer = self.partial();
-        let head = answer.as_ref().map_or_else(
-            || "no answer".to_owned(),
-            |answer| format!("answer: {}", clip(answer.as_str(), 120)),
-        );
-        let goal = clip(&self.goal, 120);
-        let work = format!("{} turns, {}", self.turns, self.calls.tally());
-        let next_actions = match status {
-            Status::NeedsReview => vec![NextAction::Handoff(HandoffTicket {
-                tried: Text::new(format!("{work} on: {goal}")),
-                known: Text::new(head.clone()),
-                asked: Text::new(format!("look at the answer; the episode stopped: {said}")),
-                deadline: None,
-            })],
-            Status::Ok | Status::Failed => Vec::new(),
-        };
-        vec![Ask::Finish(Box::new(Verdict {
+        let close = Close {
             status,
             stop,
-            answer,
+            goal: &self.goal,
+            answer: self.partial(),
+            said,
+            work: format!("{} turns, {}", self.turns, self.calls.tally()),
+            decisions: &[],
+        };
+        vec![Ask::Finish(Box::new(Verdict {
             report: self.report(),
-            summary: Summary::new(
-                [format!("asked: {goal}"), head, format!("{said}; {work}")],
-                [],
-            ),
-            artifacts: Vec::new(),
-            decisions: Vec::new(),
-            verification_needed: false,
-            next_actions,
+            ..close.verdict()
         }))]
     }
 }
