@@ -119,6 +119,14 @@ pub enum HostError {
         /// What it lacks.
         what: String,
     },
+    /// The tools of a charter cannot be used.
+    #[error("the tools of charter `{name}` cannot be used: {cause}")]
+    Tools {
+        /// Its name.
+        name: String,
+        /// Why.
+        cause: String,
+    },
     /// A brand's folder cannot be used.
     #[error("`{}` cannot be used: {cause}", path.display())]
     Brand {
@@ -215,6 +223,7 @@ impl HostError {
             Self::NoPhases { .. } => "F0412",
             Self::NoAgency { .. } => "F0413",
             Self::Brand { .. } => "F0414",
+            Self::Tools { .. } => "F0415",
             Self::Models(error) => error.code(),
             Self::Engine(error) => error.code(),
             Self::Weights(error) => error.code(),
@@ -259,6 +268,9 @@ impl HostError {
             }
             Self::NoAgency { .. } => {
                 "take one that has, as `--charter agency`; docs/charters.md tells how to write one".into()
+            }
+            Self::Tools { .. } => {
+                "mend what the message names; `fathom charter check` looks at all that can be seen without a run".into()
             }
             Self::Brand { .. } => {
                 "a brand's folder has brand.toml, brand.md and knowledge/*.md, as examples/brand does".into()

@@ -126,12 +126,9 @@ impl Gates {
         for (facts, kind) in others {
             let name = facts.spec.name.clone();
             match (kind, &driver) {
-                (Kind::Browser(table), Ok(driver)) => {
-                    let declaration = table
-                        .try_into()
-                        .map_err(|error: toml::de::Error| error.to_string())?;
+                (Kind::Browser(declaration), Ok(driver)) => {
                     let driver = Arc::clone(driver);
-                    let browser = Browser::new(facts, declaration, driver, Arc::clone(&secrets));
+                    let browser = Browser::new(facts, *declaration, driver, Arc::clone(&secrets));
                     tools.add(Arc::new(browser.map_err(|error| error.to_string())?));
                 }
                 // Without a browser everything else still works.

@@ -20,14 +20,20 @@ impl Runtime {
         base: Contract,
         values: &BTreeMap<String, String>,
     ) -> Result<(Params, Contract), HostError> {
+        if charter.gate.is_none() {
+            return Err(HostError::NoAgency {
+                name: charter.name.clone(),
+                what: "tools.toml".to_owned(),
+            });
+        }
         let facts = self
             .inner
             .gates
             .offered(charter, values)
             .await
-            .map_err(|what| HostError::NoAgency {
+            .map_err(|cause| HostError::Tools {
                 name: charter.name.clone(),
-                what,
+                cause,
             })?;
         let names = facts.iter().map(|facts| facts.spec.name.clone()).collect();
         let tools = facts.into_iter().map(|facts| Offered {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::arguments::Arguments;
+use crate::browser;
 use crate::error::ToolsError;
 use crate::http;
 use crate::http::address::Reach;
@@ -88,8 +89,8 @@ pub enum Kind {
     Http(Box<http::declaration::Declaration>),
     /// By a program.
     Shell(shell::Declaration),
-    /// In a browser: what stands in the entry, for the browser's own reader.
-    Browser(toml::Table),
+    /// In a browser.
+    Browser(Box<browser::Declaration>),
 }
 
 /// A tool that a charter declares.
@@ -179,7 +180,11 @@ fn declared(table: toml::Table, reach: &Reach) -> Result<Declared, ToolsError> {
             Kind::Http(Box::new(declaration))
         }
         KindName::Shell => Kind::Shell(shell::Declaration::read(&tool, own)?),
-        KindName::Browser => Kind::Browser(own),
+        KindName::Browser => {
+            let declaration = browser::Declaration::read(own, &schema);
+            let declaration = declaration.map_err(|error| wrong(&tool, error.to_string()))?;
+            Kind::Browser(Box::new(declaration))
+        }
     };
     let places = match &kind {
         Kind::Http(declaration) => declaration.places(),

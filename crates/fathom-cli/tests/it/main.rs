@@ -12,6 +12,7 @@ mod attacks;
 mod charters;
 mod council;
 mod council_figures;
+mod doors;
 mod kill;
 mod looking_back;
 mod mistakes;

@@ -198,6 +198,17 @@ pub(super) struct Plan {
     pub(super) check: Check,
 }
 
+impl Declaration {
+    /// Reads what stands in an entry of `tools.toml`, and looks whether it can be walked.
+    pub(crate) fn read(entry: toml::Table, schema: &Value) -> Result<Self, BrowserError> {
+        let declaration: Self = entry
+            .try_into()
+            .map_err(|error: toml::de::Error| BrowserError::declaration(error.message()))?;
+        Plan::new(declaration.clone(), schema)?;
+        Ok(declaration)
+    }
+}
+
 impl Plan {
     /// Checks a declaration against the schema of the tool's arguments.
     pub(super) fn new(declaration: Declaration, schema: &Value) -> Result<Self, BrowserError> {
