@@ -63,6 +63,8 @@ bench: setup ## Fetch all weights and what we compare with, and run the benchmar
 	cargo bench -p fathom-core --bench complexity; \
 	cargo bench -p fathom-sandbox --bench sandbox; \
 	cargo bench -p fathom-store --bench symbols; \
+	cargo bench -p fathom-gateway; \
+	cargo bench -p fathom-host --bench effects; \
 	cargo bench -p fathom-cli --bench figures --bench packing --bench council --bench rlm --bench rlm_local; \
 	cargo bench -p fathom-local
 

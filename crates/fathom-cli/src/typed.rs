@@ -148,14 +148,8 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: u32,
     },
-    /// Show a run's tree, budget and answer; with -v its records too
-    Show {
-        #[command(flatten)]
-        run: RunName,
-        /// As it stood at a record, given as SEQ or EPISODE:SEQ
-        #[arg(long, value_name = "[EPISODE:]SEQ")]
-        at: Option<Place>,
-    },
+    /// Show a run's tree, budget and answer; with -v its records too; with --domain what was written down
+    Show(Show),
     /// Fold a run's journal again and compare, without any model call
     Replay(RunName),
     /// Begin a new run that goes on from a record of another
@@ -298,6 +292,22 @@ pub(crate) struct Phases {
     /// The session that it belongs to: later questions in it see this one [default: none is kept; `chat` in a conversation]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Show {
+    /// The run's id, or enough of its beginning
+    #[arg(value_name = "RUN", required_unless_present = "domain")]
+    pub(crate) run: Option<String>,
+    /// As it stood at a record, given as SEQ or EPISODE:SEQ
+    #[arg(long, value_name = "[EPISODE:]SEQ", conflicts_with = "domain")]
+    pub(crate) at: Option<Place>,
+    /// What is written in a domain, as `plan` or `assets`; by one run, if it is named
+    #[arg(long, value_name = "NAME")]
+    pub(crate) domain: Option<String>,
+    /// All versions of one record of the domain
+    #[arg(long, value_name = "ID", requires = "domain")]
+    pub(crate) record: Option<String>,
 }
 
 #[derive(Subcommand, Debug)]

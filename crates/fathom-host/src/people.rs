@@ -11,7 +11,7 @@ use fathom_core::effect::{IdempotencyKey, KillScope};
 use fathom_core::unit::Timestamp;
 use fathom_store::{
     Accepted, Approval, ApprovalFilter, DecideOutcome, KillOrder, KillRecord, Lifted, Override,
-    OverrideOutcome, Sighting, SignedWord, Undecidable, Word, YesNo,
+    OverrideOutcome, Pin, Sighting, SignedWord, Undecidable, Word, YesNo,
 };
 
 pub use self::error::PeopleError;
@@ -212,6 +212,11 @@ impl Runtime {
             }
             .into()),
         }
+    }
+
+    /// The tools that a charter met on its servers.
+    pub fn tools_met(&self, charter: &str) -> Result<Vec<Pin>, HostError> {
+        Ok(self.inner.journal.pins(charter)?)
     }
 
     /// Lets a changed tool in, as it was met.

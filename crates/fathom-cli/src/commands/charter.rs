@@ -9,6 +9,8 @@ use fathom_host::charter::{self, Charter, Checked, Council, CouncilRole, Finding
 use fathom_models::count_o200k;
 use serde::Serialize;
 
+use crate::app::App;
+use crate::commands::pins;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::figures::{self, many};
@@ -29,6 +31,10 @@ pub(crate) fn carry_out(command: CharterCommand, settings: &Settings) -> Result<
         CharterCommand::Check { which } => check(which.as_deref(), &folder, settings),
         CharterCommand::Show { which } => show(which.as_deref(), &folder, settings),
         CharterCommand::Learn(asked) => super::learn::learn(&asked, &folder, settings.clone()),
+        CharterCommand::Tools { name } => pins::tools(&App::open(settings.clone())?, &name),
+        CharterCommand::Accept { name, tool, digest } => {
+            pins::accept(&App::open(settings.clone())?, &name, &tool, &digest)
+        }
         CharterCommand::New { name, dir } => new(&name, dir.as_deref(), &folder, settings),
     }
 }

@@ -6,6 +6,7 @@ mod cancel;
 mod charter;
 pub(crate) mod council;
 mod doctor;
+mod domain;
 mod ended;
 mod fork;
 mod kill;
@@ -14,6 +15,7 @@ mod learn;
 mod models;
 mod people;
 pub(crate) mod phases;
+pub(crate) mod pins;
 mod pull;
 mod repl;
 mod replay;
@@ -48,7 +50,16 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Agents { id } => symbols::agents(id.as_deref(), settings),
         Command::Session(command) => session::carry_out(command, &App::open(settings)?),
         Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
-        Command::Show { run, at } => show::show(&App::open(settings)?, &run.run, at.as_ref()),
+        Command::Show(asked) => {
+            let app = App::open(settings)?;
+            match (asked.domain, asked.run) {
+                (Some(name), run) => {
+                    let run = run.map(|run| app.find(&run)).transpose()?;
+                    domain::domain(&app, &name, run, asked.record.as_deref())
+                }
+                (None, run) => show::show(&app, &run.unwrap_or_default(), asked.at.as_ref()),
+            }
+        }
         Command::Replay(run) => replay::replay(&App::open(settings)?, &run.run),
         Command::Fork { run, at } => fork::fork(&App::open(settings)?, &run.run, &at).await,
         Command::Resume { run } => resume::resume(&App::open(settings)?, run.as_deref()).await,

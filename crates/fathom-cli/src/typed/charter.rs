@@ -20,6 +20,24 @@ pub(crate) enum CharterCommand {
     },
     /// Learn from past councils when sub-chiefs are worth asking, and print how well it does
     Learn(Learn),
+    /// List the tools that a charter met on its servers, and whether they may be used
+    Tools {
+        /// The charter's name
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Let a tool in that has changed since it was first met
+    Accept {
+        /// The charter's name
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// The tool, with its server's name
+        #[arg(value_name = "TOOL")]
+        tool: String,
+        /// The beginning of its digest, as `charter tools` shows it
+        #[arg(value_name = "SHA256")]
+        digest: String,
+    },
     /// Write a charter to begin with, with comments that explain it
     New {
         /// Its name, which is the name of its folder too

@@ -183,6 +183,29 @@ async fn whole_story(lane: &str, publish: &str, reply: &str) {
     ] {
         assert!(told.contains(word), "{word} is missing from\n{told}");
     }
+    // What was written down on the way, each in its domain and by its owner.
+    for (domain, role) in [
+        ("plan", "planner"),
+        ("assets", "creator"),
+        ("events", "visitor"),
+        ("journal", "doc"),
+    ] {
+        let written = agency.run(&["show", "--domain", domain, "--json"]).await;
+        let written = written.json();
+        let records = written["records"].as_array().expect("records");
+        assert!(!records.is_empty(), "nothing in {domain}");
+        assert!(
+            records
+                .iter()
+                .all(|record| record.to_string().contains(role)),
+            "{domain} was not written by {role}: {written:#}"
+        );
+        let id = records[0]["id"].as_str().expect("an id");
+        let one = ["show", "--domain", domain, "--record", id];
+        agency.run(&one).await.exits(0).prints(id);
+    }
+    let unknown = agency.run(&["show", "--domain", "secrets"]).await;
+    unknown.fails(2, "F0103").says("there are plan, assets");
     if lane == "browser" {
         assert!(told.contains("image/png"), "there is evidence:\n{told}");
     }

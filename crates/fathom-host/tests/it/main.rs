@@ -7,6 +7,7 @@
 
 mod convened;
 mod council;
+mod crowd;
 mod effects;
 mod fixture;
 mod killing;

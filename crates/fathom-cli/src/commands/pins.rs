@@ -1,0 +1,105 @@
+//! `fathom charter tools` and `accept`: tools of servers as they were met, and letting a changed one in.
+
+use fathom_core::id::Digest;
+use fathom_host::people::OsUser;
+use fathom_store::{Pin, Standing};
+use serde::Serialize;
+
+use crate::app::App;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::plain_text::{pad, safe};
+use crate::settings::Form;
+
+#[derive(Serialize)]
+struct PinsJson {
+    tools: Vec<PinJson>,
+}
+
+#[derive(Serialize)]
+struct PinJson {
+    charter: String,
+    tool: String,
+    sha256: String,
+    seen_at: String,
+    standing: &'static str,
+    accepted_by: Option<String>,
+}
+
+impl From<&Pin> for PinJson {
+    fn from(pin: &Pin) -> Self {
+        let (standing, accepted_by) = match &pin.standing {
+            Standing::First => ("first", None),
+            Standing::Accepted { by, .. } => ("accepted", Some(by.clone())),
+            Standing::Quarantined => ("quarantined", None),
+        };
+        Self {
+            charter: pin.seen.charter.clone(),
+            tool: pin.seen.tool.clone(),
+            sha256: pin.seen.digest.to_string(),
+            seen_at: figures::moment(pin.seen.at),
+            standing,
+            accepted_by,
+        }
+    }
+}
+
+/// Lists the tools that a charter met on its servers.
+pub(crate) fn tools(app: &App, charter: &str) -> Result<Exit, CliError> {
+    let pins = app.runtime.tools_met(charter)?;
+    match app.settings.form {
+        Form::Json => output::print_json(&PinsJson {
+            tools: pins.iter().map(PinJson::from).collect(),
+        })?,
+        Form::Human if pins.is_empty() => {
+            output::print(&[Line::from("no tool of a server was met yet")])?;
+        }
+        Form::Human => {
+            let lines: Vec<Line> = pins.iter().map(|pin| line(app, pin)).collect();
+            output::print(&lines)?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn line(app: &App, pin: &Pin) -> Line {
+    let (tone, word) = match &pin.standing {
+        Standing::First => (Tone::Good, "let in as it was first met".to_owned()),
+        Standing::Accepted { by, .. } => (Tone::Good, format!("let in by {}", safe(by))),
+        Standing::Quarantined => (Tone::Bad, "changed: stays out".to_owned()),
+    };
+    let digest: String = pin.seen.digest.to_string().chars().take(12).collect();
+    Line::new()
+        .with(Tone::Strong, pad(&safe(&pin.seen.tool), 32))
+        .with(
+            Tone::Faint,
+            format!(" {digest}  {} ago  ", figures::age(app.now(), pin.seen.at)),
+        )
+        .with(tone, word)
+}
+
+/// Lets a changed tool in, as it was met last.
+pub(crate) fn accept(app: &App, charter: &str, tool: &str, digest: &str) -> Result<Exit, CliError> {
+    let pins = app.runtime.tools_met(charter)?;
+    let is_meant = |pin: &&Pin| {
+        let seen: &Digest = &pin.seen.digest;
+        pin.seen.tool == tool && digest.len() >= DIGITS_MIN && seen.to_string().starts_with(digest)
+    };
+    let Some(pin) = pins.iter().find(is_meant) else {
+        return Err(CliError::BadValue {
+            what: "TOOL".to_owned(),
+            value: format!("{tool} {digest}"),
+            why: format!(
+                "`fathom charter tools {charter}` lists what was met, each with its digest"
+            ),
+        });
+    };
+    app.runtime.accept_tool(&pin.seen, &OsUser::current())?;
+    tools(app, charter)
+}
+
+/// Digits of a digest that are enough to mean it.
+const DIGITS_MIN: usize = 8;
