@@ -320,7 +320,7 @@ impl Permit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PolicyDecision {
-    /// It may be sent; its key is claimed.
+    /// It may be sent, once its key is claimed.
     Allow {
         /// The rules that said so.
         rules: Vec<String>,

@@ -168,7 +168,8 @@ impl Passage {
                 return Ok(decided);
             }
         }
-        Ok(match self.claim(effect, asker)? {
+        // Only a look: the proposal may not be durable yet, and a key that was claimed for it would outlive it.
+        Ok(match self.holder(effect, asker)? {
             None => decided,
             Some(holder) => Decided {
                 decision: PolicyDecision::Deny { rule: holder },
@@ -177,32 +178,26 @@ impl Passage {
         })
     }
 
+    /// Who else holds the key of an effect, in words.
+    fn holder(&self, effect: &EffectRequest, asker: &Asker) -> Result<Option<String>, StoreError> {
+        if effect.class == EffectClass::Read {
+            return Ok(None);
+        }
+        let outcome = self.journal.would_claim(&claim(effect, asker))?;
+        Ok(taken(effect, outcome))
+    }
+
     /// Claims the key of an effect; says who has it when that is another. A look at the world needs no key.
     fn claim(&self, effect: &EffectRequest, asker: &Asker) -> Result<Option<String>, StoreError> {
         if effect.class == EffectClass::Read {
             return Ok(None);
         }
-        let payload = Sha256::digest(effect.arguments.as_str().as_bytes());
-        let outcome = self.journal.claim(&Claim {
-            key: effect.key(),
-            payload: Digest(payload.into()),
-            owner: asker.owner(),
-            at: asker.at,
-        })?;
-        Ok(match outcome {
-            ClaimOutcome::Claimed => None,
-            ClaimOutcome::HeldBy { owner, .. } => Some(format!(
-                "its key `{}` was used by run {}, episode {}",
-                effect.key().as_str(),
-                owner.run,
-                owner.episode
-            )),
-        })
+        let outcome = self.journal.claim(&claim(effect, asker))?;
+        Ok(taken(effect, outcome))
     }
 
-    /// Carries out an effect whose intent is durable. A person's approval came after the gateway's look, so
-    /// the key is claimed here once more; its owner may claim it as often as it likes. Where a person was asked,
-    /// their yes is used up. What stops it here stops it before it was sent.
+    /// Carries out an effect whose intent is durable, once its key is claimed. Where a person was asked, their yes is
+    /// used up. What stops it here stops it before it was sent.
     pub(crate) async fn attempt(&self, permit: Permit, asker: &Asker) -> Settled {
         match self.obstacle(permit.effect(), asker) {
             Ok(None) => {
@@ -248,6 +243,10 @@ impl Passage {
     }
 
     pub(crate) async fn reconcile(&self, effect: &EffectRequest, asker: &Asker) -> Settled {
+        // Its key may have been given back before a crash lost the reason. Until that is known again it is held.
+        if let Err(error) = self.claim(effect, asker) {
+            tracing::warn!(code = error.code(), %error, "a key was not claimed");
+        }
         // Under the kill switch nothing goes out, not even a question. A person has to look then.
         let unasked = |why: String| EffectOutcome::Unknown {
             detail: Text::new(why),
@@ -259,5 +258,28 @@ impl Passage {
         };
         self.free(effect, asker, &settled);
         settled
+    }
+}
+
+fn claim(effect: &EffectRequest, asker: &Asker) -> Claim {
+    let payload = Sha256::digest(effect.arguments.as_str().as_bytes());
+    Claim {
+        key: effect.key(),
+        payload: Digest(payload.into()),
+        owner: asker.owner(),
+        at: asker.at,
+    }
+}
+
+/// Who has the key, when that is another.
+fn taken(effect: &EffectRequest, outcome: ClaimOutcome) -> Option<String> {
+    match outcome {
+        ClaimOutcome::Claimed => None,
+        ClaimOutcome::HeldBy { owner, .. } => Some(format!(
+            "its key `{}` was used by run {}, episode {}",
+            effect.key().as_str(),
+            owner.run,
+            owner.episode
+        )),
     }
 }

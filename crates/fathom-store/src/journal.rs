@@ -68,6 +68,9 @@ pub trait Journal: Send + Sync {
     /// Claims the right to send under a key.
     fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
 
+    /// What a claim would come to now. Nothing is claimed.
+    fn would_claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
+
     /// Gives a key back that was claimed for something that certainly was not sent. Only its holder can.
     fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError>;
 

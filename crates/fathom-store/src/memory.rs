@@ -1,5 +1,7 @@
 //! A journal that lives in memory: for tests, and for runs nobody wants to keep.
 
+mod claims;
+
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,9 +46,8 @@ struct State {
     last_signal: SignalId,
     kills: Vec<KillRecord>,
     /// Every claim that ever held, the newest last.
-    claims: HashMap<IdempotencyKey, Vec<Claim>>,
-    /// Keys whose last holder gave them back.
-    free: HashSet<IdempotencyKey>,
+    /// Every claim of a key, with whether it was given back.
+    claims: HashMap<IdempotencyKey, Vec<(Claim, bool)>>,
     /// For a key, the number of claims it may have, and who said so.
     allowed: HashMap<IdempotencyKey, usize>,
     overrides: Vec<Override>,
@@ -328,44 +329,37 @@ impl Journal for MemoryJournal {
 
     fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
         let mut state = self.shared.lock();
-        let State {
-            claims,
-            allowed,
-            free,
-            ..
-        } = &mut *state;
-        let held = claims.entry(claim.key.clone()).or_default();
-        let allowed = allowed.get(&claim.key).copied().unwrap_or(1);
-        match held.last() {
-            Some(_) if free.remove(&claim.key) => held.push(claim.clone()),
-            Some(last) if last.owner == claim.owner && last.payload == claim.payload => {}
-            Some(last) if held.len() >= allowed => {
-                return Ok(ClaimOutcome::HeldBy {
-                    owner: last.owner.clone(),
-                    payload: last.payload,
-                    at: last.at,
-                });
-            }
-            Some(_) | None => held.push(claim.clone()),
+        let outcome = state.would_claim(claim);
+        let is_held = state
+            .holder(&claim.key)
+            .is_some_and(|held| held.is_by(claim));
+        if outcome == ClaimOutcome::Claimed && !is_held {
+            let claims = state.claims.entry(claim.key.clone()).or_default();
+            claims.push((claim.clone(), false));
         }
-        Ok(ClaimOutcome::Claimed)
+        Ok(outcome)
+    }
+
+    fn would_claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+        Ok(self.shared.lock().would_claim(claim))
     }
 
     fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError> {
         let mut state = self.shared.lock();
-        let holder = state.claims.get(key).and_then(|held| held.last());
-        if holder.is_some_and(|holder| holder.owner == *owner) {
-            state.free.insert(key.clone());
+        let claims = state.claims.entry(key.clone()).or_default();
+        let holder = claims.iter_mut().rev().find(|(_, released)| !released);
+        if let Some((_, released)) = holder.filter(|(claim, _)| claim.owner == *owner) {
+            *released = true;
         }
         Ok(())
     }
 
     fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError> {
         let mut state = self.shared.lock();
-        let held = state.claims.get(&order.key).map_or(0, Vec::len);
-        if held == 0 || state.free.contains(&order.key) {
+        if state.holder(&order.key).is_none() {
             return Ok(OverrideOutcome::NothingHeld);
         }
+        let held = state.claims.get(&order.key).map_or(0, Vec::len);
         // Said twice before it is used, it is still one.
         if state.allowed.insert(order.key.clone(), held + 1) != Some(held + 1) {
             state.overrides.push(order.clone());
@@ -374,11 +368,7 @@ impl Journal for MemoryJournal {
     }
 
     fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError> {
-        let state = self.shared.lock();
-        if state.free.contains(key) {
-            return Ok(None);
-        }
-        Ok(state.claims.get(key).and_then(|held| held.last()).cloned())
+        Ok(self.shared.lock().holder(key).cloned())
     }
 
     fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError> {

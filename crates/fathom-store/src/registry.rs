@@ -29,6 +29,13 @@ pub struct Claim {
     pub at: Timestamp,
 }
 
+impl Claim {
+    /// Whether it is the same ask's, for the same words.
+    pub(crate) fn is_by(&self, other: &Self) -> bool {
+        self.owner == other.owner && self.payload == other.payload
+    }
+}
+
 /// Whether a claim holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimOutcome {

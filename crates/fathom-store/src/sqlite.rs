@@ -188,6 +188,11 @@ impl Journal for SqliteJournal {
         self.queue.call(move |tx| tables::claim(tx, &claim))
     }
 
+    fn would_claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
+        let next = self.readers.read(|db| tables::next_claim(db, claim))?;
+        Ok(next.err().unwrap_or(ClaimOutcome::Claimed))
+    }
+
     fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError> {
         let (key, owner) = (key.clone(), owner.clone());
         self.queue.call(move |tx| tables::release(tx, &key, &owner))

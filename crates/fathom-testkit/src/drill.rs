@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use fathom_core::amounts::Dimension;
 use fathom_core::command::Block;
 use fathom_core::contract::Role;
-use fathom_core::effect::{EffectOutcome, EffectRequest};
+use fathom_core::effect::{DENIED, EffectOutcome, EffectRequest};
 use fathom_core::event::ProgramSpec;
 use fathom_core::id::AskId;
 use fathom_core::model::{Message, Speaker};
@@ -31,6 +31,9 @@ pub const NAME: &str = "drill";
 
 /// The channel on which a drill reports its rounds.
 pub const CHANNEL: &str = "drill";
+
+/// How the core puts it when nobody decided about an effect in time.
+const EXPIRED: &str = "nobody said yes in time";
 
 /// An ask that is not answered yet.
 #[derive(Clone, Debug)]
@@ -326,6 +329,12 @@ impl Program for Drill {
             }
             Input::Effect { ask, outcome } => match (self.open.remove(&ask), outcome) {
                 (Some(_), EffectOutcome::Confirmed { .. }) => self.replies += 1,
+                (Some(what), EffectOutcome::Failed { detail })
+                    if self.params.insists && may_be_wanted_again(detail.as_str()) =>
+                {
+                    self.failures += 1;
+                    self.ask_for(what, &mut asks, view);
+                }
                 (Some(what), EffectOutcome::Failed { .. } | EffectOutcome::Unknown { .. }) => {
                     self.failed(what, &mut asks, view);
                 }
@@ -353,6 +362,13 @@ impl Program for Drill {
     fn partial(&self) -> Option<Text> {
         (!self.answer.is_empty()).then(|| Text::new(self.answer.as_str()))
     }
+}
+
+/// Whether an effect that failed like this was not denied by anyone.
+fn may_be_wanted_again(detail: &str) -> bool {
+    detail
+        .strip_prefix(DENIED)
+        .is_none_or(|rule| rule == EXPIRED)
 }
 
 /// Makes drills, and the programs that come with the core.

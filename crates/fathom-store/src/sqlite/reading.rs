@@ -231,7 +231,7 @@ pub(super) fn claim_of(
     connection: &Connection,
     key: &IdempotencyKey,
 ) -> Result<Option<Claim>, StoreError> {
-    let held = tables::held(connection, key)?.filter(|held| !held.is_released);
+    let held = tables::held(connection, key)?;
     Ok(held.map(|held| Claim {
         key: key.clone(),
         payload: held.payload,

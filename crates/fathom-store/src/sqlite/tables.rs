@@ -165,7 +165,6 @@ pub(super) struct Held {
     pub(super) owner: ClaimOwner,
     pub(super) payload: Digest,
     pub(super) at: Timestamp,
-    pub(super) is_released: bool,
 }
 
 impl Held {
@@ -184,7 +183,6 @@ impl Held {
             },
             payload,
             at: Timestamp(at),
-            is_released: row.get(6)?,
         })
     }
 }
@@ -195,35 +193,51 @@ pub(super) fn held(
 ) -> Result<Option<Held>, StoreError> {
     let held = connection
         .prepare_cached(
-            "SELECT generation, payload, run, episode, ask, claimed_at, is_released FROM claims
-             WHERE key = ?1 ORDER BY generation DESC LIMIT 1",
+            "SELECT generation, payload, run, episode, ask, claimed_at FROM claims
+             WHERE key = ?1 AND is_released = 0 ORDER BY generation DESC LIMIT 1",
         )?
         .query_row([key.as_str()], Held::of_row)
         .optional()?;
     Ok(held)
 }
 
+fn next_generation(connection: &Connection, key: &IdempotencyKey) -> Result<u64, StoreError> {
+    let Col(next): Col<u64> = connection
+        .prepare_cached("SELECT coalesce(max(generation) + 1, 0) FROM claims WHERE key = ?1")?
+        .query_row([key.as_str()], |row| row.get(0))?;
+    Ok(next)
+}
+
+/// The generation that a claim would have, none where it holds already, or what stands against it.
+pub(super) fn next_claim(
+    connection: &Connection,
+    claim: &Claim,
+) -> Result<Result<Option<u64>, ClaimOutcome>, StoreError> {
+    let next = next_generation(connection, &claim.key)?;
+    let Some(held) = held(connection, &claim.key)? else {
+        return Ok(Ok(Some(next)));
+    };
+    if held.owner == claim.owner && held.payload == claim.payload {
+        return Ok(Ok(None));
+    }
+    let may_pass = connection
+        .prepare_cached("SELECT 1 FROM overrides WHERE key = ?1 AND generation = ?2")?
+        .exists(params![claim.key.as_str(), Col(next)])?;
+    if may_pass {
+        return Ok(Ok(Some(next)));
+    }
+    Ok(Err(ClaimOutcome::HeldBy {
+        owner: held.owner,
+        payload: held.payload,
+        at: held.at,
+    }))
+}
+
 pub(super) fn claim(connection: &Connection, claim: &Claim) -> Result<ClaimOutcome, StoreError> {
-    let generation = match held(connection, &claim.key)? {
-        None => 0,
-        Some(held) if held.is_released => held.generation + 1,
-        Some(held) if held.owner == claim.owner && held.payload == claim.payload => {
-            return Ok(ClaimOutcome::Claimed);
-        }
-        Some(held) => {
-            let next = held.generation + 1;
-            let may_pass = connection
-                .prepare_cached("SELECT 1 FROM overrides WHERE key = ?1 AND generation = ?2")?
-                .exists(params![claim.key.as_str(), Col(next)])?;
-            if !may_pass {
-                return Ok(ClaimOutcome::HeldBy {
-                    owner: held.owner,
-                    payload: held.payload,
-                    at: held.at,
-                });
-            }
-            next
-        }
+    let generation = match next_claim(connection, claim)? {
+        Ok(Some(generation)) => generation,
+        Ok(None) => return Ok(ClaimOutcome::Claimed),
+        Err(held) => return Ok(held),
     };
     connection
         .prepare_cached(
@@ -260,10 +274,10 @@ pub(super) fn override_claim(
     connection: &Connection,
     order: &Override,
 ) -> Result<OverrideOutcome, StoreError> {
-    let held = held(connection, &order.key)?;
-    let Some(held) = held.filter(|held| !held.is_released) else {
+    if held(connection, &order.key)?.is_none() {
         return Ok(OverrideOutcome::NothingHeld);
-    };
+    }
+    let next = next_generation(connection, &order.key)?;
     connection
         .prepare_cached(
             "INSERT INTO overrides (key, generation, ordered_by, ordered_at, why) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -271,7 +285,7 @@ pub(super) fn override_claim(
         )?
         .execute(params![
             order.key.as_str(),
-            Col(held.generation + 1),
+            Col(next),
             order.by,
             Col(order.at.0),
             order.why

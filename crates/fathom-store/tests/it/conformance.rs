@@ -403,8 +403,33 @@ pub(crate) fn a_key_that_was_given_back_is_free(backend: &dyn Backend) {
     give_back(1);
     assert!(!is_claimed(3), "the first one holds nothing any more");
     give_back(2);
+    let would = journal.would_claim(&claim(2)).unwrap();
+    assert_eq!(would, ClaimOutcome::Claimed);
+    assert_eq!(
+        journal.claim_of(&claim(2).key).unwrap(),
+        None,
+        "only a look"
+    );
     assert!(is_claimed(2), "it may want the same again");
     assert!(!is_claimed(3));
+    assert_ne!(
+        journal.would_claim(&claim(3)).unwrap(),
+        ClaimOutcome::Claimed
+    );
+
+    // Who was let past and sent nothing leaves the key to the one it passed.
+    let order = Override {
+        key: claim(2).key,
+        ..Override::example("order-17")
+    };
+    assert_eq!(
+        journal.override_claim(&order).unwrap(),
+        OverrideOutcome::Recorded
+    );
+    assert!(is_claimed(3));
+    give_back(3);
+    assert_eq!(journal.claim_of(&order.key).unwrap(), Some(claim(2)));
+    assert!(!is_claimed(3), "that takes another word");
 }
 
 pub(crate) fn an_override_lets_one_claim_pass(backend: &dyn Backend) {

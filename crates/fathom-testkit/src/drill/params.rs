@@ -30,6 +30,10 @@ pub enum Ending {
 /// What a drill does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in the parameters"
+)]
 pub struct Params {
     /// What the models are asked; each call adds its place.
     pub prompt: String,
@@ -55,6 +59,9 @@ pub struct Params {
     pub cancels: u32,
     /// How many asks that failed or were refused it makes again.
     pub retries: u32,
+    /// Whether it wants an effect that certainly did not happen again until it did. What was denied it wants no
+    /// more, unless nobody said anything in time.
+    pub insists: bool,
     /// Whether it has a text shortened in each round.
     pub summarises: bool,
     /// Whether it shows a block in each round.
@@ -78,6 +85,7 @@ impl Default for Params {
             effects: Vec::new(),
             cancels: 0,
             retries: 0,
+            insists: false,
             summarises: false,
             emits: false,
             ending: Ending::Finish,

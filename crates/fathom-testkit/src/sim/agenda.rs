@@ -67,6 +67,7 @@ pub(super) enum Item {
     /// A question to the platform comes back.
     Checked {
         sender: Sender,
+        effect: EffectRequest,
         outcome: EffectOutcome,
     },
 }

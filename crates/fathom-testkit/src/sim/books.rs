@@ -15,6 +15,7 @@ use fathom_core::ledger::{Accounts, SHARED};
 use fathom_core::model::{Measured, Request};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::step::Position;
+use fathom_core::unit::Timestamp;
 
 use super::violation::{Invariant, Violation, ensure};
 
@@ -31,8 +32,8 @@ pub(super) struct OpenCall {
 enum EffectAt {
     /// A tool call is set aside.
     Proposed,
-    /// A person must decide.
-    Deferred,
+    /// A person must decide, before this moment.
+    Deferred(Timestamp),
     Attempted,
     Checked,
 }
@@ -93,6 +94,14 @@ impl Books {
     pub(super) fn take(&mut self, record: &Record, position: Position) -> Result<(), Violation> {
         let kind = &record.event.kind;
         self.event(kind)?;
+        let is_released = matches!(kind, EventKind::Released { .. })
+            || (self.is_released && !matches!(kind, EventKind::Resumed));
+        if !is_released {
+            // What nobody said yes to in time is given back.
+            let at = record.event.at;
+            self.effects
+                .retain(|_, effect| !matches!(effect, EffectAt::Deferred(end) if *end <= at));
+        }
         for command in &record.commands {
             self.command(kind, command, position)?;
         }
@@ -105,8 +114,7 @@ impl Books {
                 )
             })?;
         }
-        self.is_released = matches!(kind, EventKind::Released { .. })
-            || (self.is_released && !matches!(kind, EventKind::Resumed));
+        self.is_released = is_released;
         Ok(())
     }
 
@@ -146,8 +154,9 @@ impl Books {
                         PolicyDecision::Deny { .. } => {
                             self.effects.remove(ask);
                         }
-                        PolicyDecision::NeedsApproval { .. } => {
-                            self.effects.insert(*ask, EffectAt::Deferred);
+                        PolicyDecision::NeedsApproval { terms, .. } => {
+                            let deferred = EffectAt::Deferred(terms.expires);
+                            self.effects.insert(*ask, deferred);
                         }
                     }
                 }
@@ -155,7 +164,7 @@ impl Books {
             EventKind::Signal(Signal::Decide {
                 ask, allow: false, ..
             }) => {
-                if self.effects.get(ask) == Some(&EffectAt::Deferred) {
+                if let Some(EffectAt::Deferred(_)) = self.effects.get(ask) {
                     self.effects.remove(ask);
                 }
             }
@@ -233,7 +242,7 @@ impl Books {
 
     fn settle_effect(&mut self, ask: AskId, outcome: &EffectOutcome) {
         match (self.effects.get(&ask), outcome) {
-            (None | Some(EffectAt::Proposed | EffectAt::Deferred), _) => {}
+            (None | Some(EffectAt::Proposed | EffectAt::Deferred(_)), _) => {}
             (Some(EffectAt::Attempted), EffectOutcome::Unknown { .. }) => {
                 self.effects.insert(ask, EffectAt::Checked);
             }
@@ -301,7 +310,7 @@ impl Books {
                         ask: decided,
                         allow: true,
                         ..
-                    }) => decided == ask && at == Some(&EffectAt::Deferred),
+                    }) => decided == ask && matches!(at, Some(EffectAt::Deferred(_))),
                     _ => false,
                 };
                 ensure(is_allowed, Invariant::DecisionFirst, || {

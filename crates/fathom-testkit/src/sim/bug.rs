@@ -39,6 +39,24 @@ pub enum Bug {
     AttemptMixedUp,
     /// The registry of idempotency keys is only in memory.
     ClaimForgotten,
+    /// A key is claimed when its effect is allowed, though a crash may take the record of who wanted it.
+    ClaimBeforeIntent,
+    /// The key of an effect is given free when nobody knows whether it happened.
+    ClaimFreedOnUnknown,
+    /// The key of an effect that certainly failed is never given free.
+    ClaimKept,
+    /// Asked what happened, the platform says without looking that nothing did.
+    FailedUnseen,
+    /// Asked what happened, the platform says without looking that all did.
+    ConfirmedUnseen,
+    /// The gateway tries again when the answer is lost.
+    SentAgainUnasked,
+    /// The gateway takes a lost answer for a no.
+    TimeoutTakenForFailure,
+    /// The gateway takes a lost answer for a yes.
+    TimeoutTakenForSuccess,
+    /// The gateway remembers a yes that was used up, and lets the same effect pass on it once more.
+    ApprovalUsedTwice,
     /// A settled call counts twice.
     SettleTwice,
     /// What a child did not use is not given back.

@@ -76,7 +76,19 @@ coverage! {
     unknown_effects,
     /// Effects that arrived after their sender was dead.
     late_effects,
-    /// Effects a person decided about.
+    /// Effects that the platform, when asked, said had happened.
+    found_effects,
+    /// Effects that the platform, when asked, knew nothing of.
+    missing_effects,
+    /// Effects that were sent again after they had certainly failed.
+    effects_again,
+    /// Effects that were sent on a person's yes.
+    approvals,
+    /// Effects that a person denied.
+    denials,
+    /// Effects that nobody decided about in time.
+    expiries,
+    /// Words of people about effects.
     decisions,
     /// Kill switches.
     kills,

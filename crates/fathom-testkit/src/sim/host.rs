@@ -2,7 +2,6 @@
 
 use fathom_core::cell::{CellEnd, Output};
 use fathom_core::command::Command;
-use fathom_core::effect::{EffectOutcome, EffectRequest};
 use fathom_core::event::{CallOutcome, EventKind};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
@@ -16,7 +15,7 @@ use fathom_core::unit::Timestamp;
 
 use super::agenda::Item;
 use super::bug::Bug;
-use super::platform::{Sender, Sent};
+use super::platform::Sender;
 use super::provider::{CallId, Provider};
 use super::violation::{Invariant, Violation, ensure};
 use super::world::World;
@@ -139,12 +138,7 @@ impl<L: Accounts> World<L> {
                 episode,
                 ask,
                 effect,
-            } => {
-                let sender = (episode.clone(), ask);
-                let decision = self.platform.decide(&sender, &effect);
-                let kind = EventKind::decided(ask, decision);
-                self.compute(episode, ask, "decide", kind)
-            }
+            } => self.decide(episode, ask, &effect),
             Step::Attempt(permit) => {
                 let sender = (permit.episode().clone(), permit.ask());
                 self.attempt(sender, permit.effect().clone())
@@ -153,7 +147,7 @@ impl<L: Accounts> World<L> {
                 episode,
                 ask,
                 effect,
-            } => self.reconcile((episode, ask), &effect),
+            } => self.reconcile((episode, ask), effect),
             Step::Host {
                 episode,
                 ask,
@@ -179,22 +173,6 @@ impl<L: Accounts> World<L> {
         }
     }
 
-    fn attempt(&mut self, sender: Sender, effect: EffectRequest) -> Result<(), Violation> {
-        self.oracle.may_attempt(&sender)?;
-        self.expect_answer(&sender, "attempt")?;
-        let at = self.now + self.provider.latency();
-        self.agenda.plan(at, Item::Arrive { sender, effect });
-        Ok(())
-    }
-
-    fn reconcile(&mut self, sender: Sender, effect: &EffectRequest) -> Result<(), Violation> {
-        self.expect_answer(&sender, "reconcile")?;
-        let outcome = self.platform.reconcile(&sender, effect);
-        let at = self.now + self.provider.latency();
-        self.agenda.plan(at, Item::Checked { sender, outcome });
-        Ok(())
-    }
-
     pub(super) fn finish(&mut self, result: &EpisodeResult) -> Result<(), Violation> {
         self.is_over = true;
         self.oracle.show_result(result)
@@ -210,7 +188,11 @@ impl<L: Accounts> World<L> {
         }
     }
 
-    fn expect_answer(&mut self, sender: &Sender, what: &'static str) -> Result<(), Violation> {
+    pub(super) fn expect_answer(
+        &mut self,
+        sender: &Sender,
+        what: &'static str,
+    ) -> Result<(), Violation> {
         let Some(host) = &mut self.host else {
             return Ok(());
         };
@@ -229,7 +211,7 @@ impl<L: Accounts> World<L> {
     }
 
     /// Something that is only computed, and answered a little later.
-    fn compute(
+    pub(super) fn compute(
         &mut self,
         episode: EpisodeId,
         ask: AskId,
@@ -396,35 +378,24 @@ impl<L: Accounts> World<L> {
                 self.deliver(id.episode, kind)
             }
             Item::Arrive { sender, effect } => {
-                let killed = self.kills.iter().find(|kill| kill.covers(&effect.target));
-                // The last look at the kill switch, right before the call.
-                let outcome = if let Some(scope) = killed {
-                    EffectOutcome::Failed {
-                        detail: Text::new(format!("kill switch: {scope}")),
-                    }
-                } else {
-                    match self.platform.attempt(&sender, &effect) {
-                        Sent::Answered(outcome) | Sent::Stopped(outcome) => outcome,
-                    }
-                };
-                let at = self.now + self.provider.latency();
-                let item = Item::Settle {
-                    sender,
-                    effect,
-                    outcome,
-                };
-                self.agenda.plan(at, item);
+                self.arrive(sender, effect);
                 Ok(())
             }
             Item::Settle {
-                sender, outcome, ..
+                sender,
+                effect,
+                outcome,
             } => {
                 self.answered(&sender, "attempt");
-                self.settle(sender, outcome)
+                self.settle(sender, &effect, outcome)
             }
-            Item::Checked { sender, outcome } => {
+            Item::Checked {
+                sender,
+                effect,
+                outcome,
+            } => {
                 self.answered(&sender, "reconcile");
-                self.settle(sender, outcome)
+                self.settle(sender, &effect, outcome)
             }
             Item::Restart
             | Item::Land
@@ -449,12 +420,7 @@ impl<L: Accounts> World<L> {
         }
     }
 
-    fn settle(&mut self, sender: Sender, outcome: EffectOutcome) -> Result<(), Violation> {
-        let (episode, ask) = sender;
-        self.deliver(episode, EventKind::settled(ask, outcome))
-    }
-
-    fn deliver(&mut self, episode: EpisodeId, kind: EventKind) -> Result<(), Violation> {
+    pub(super) fn deliver(&mut self, episode: EpisodeId, kind: EventKind) -> Result<(), Violation> {
         self.drive(|run, log, at| run.deliver(log, at, episode, kind))
     }
 }

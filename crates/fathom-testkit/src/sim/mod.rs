@@ -4,13 +4,16 @@
 //! A seed is a whole scenario. The same seed gives the same journal, bit by bit, so a failure is rerun alone with
 //! [`trace`].
 
+mod aftermath;
 mod agenda;
+mod approvals;
 mod audit;
 mod books;
 mod boundary;
 mod bug;
 mod coverage;
 mod disk;
+mod gateway;
 mod host;
 mod journal;
 mod oracle;
@@ -18,8 +21,10 @@ mod owner;
 mod people;
 mod platform;
 mod provider;
+mod publishing;
 pub(crate) mod rng;
 mod scenario;
+mod sending;
 mod violation;
 mod world;
 
@@ -64,21 +69,31 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
+/// What the scenarios of all seeds have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Story {
+    /// Anything: calls, children, effects, people, and whatever goes wrong with them.
+    Mixed,
+    /// Thirty things to publish, on a platform that does not look whether it has them already, loses half of its
+    /// answers after the deed, and can be asked what happened. Half of them need a person's yes.
+    Publishing,
+}
+
 /// Lives through the scenario of a seed.
-pub fn run(seed: u64) -> Result<Report, Failure> {
-    let (outcome, _) = live(seed, None, false);
+pub fn run(story: Story, seed: u64) -> Result<Report, Failure> {
+    let (outcome, _) = live(story, seed, None, false);
     outcome.map_err(|violation| Failure { seed, violation })
 }
 
 /// Lives through the scenario of a seed with a bug planted in it.
-pub fn run_with(seed: u64, bug: Bug) -> Result<Report, Failure> {
-    let (outcome, _) = live(seed, Some(bug), false);
+pub fn run_with(story: Story, seed: u64, bug: Bug) -> Result<Report, Failure> {
+    let (outcome, _) = live(story, seed, Some(bug), false);
     outcome.map_err(|violation| Failure { seed, violation })
 }
 
 /// Everything that happens in the scenario of a seed, line by line.
-pub fn trace(seed: u64, bug: Option<Bug>) -> Vec<String> {
-    let (outcome, mut lines) = live(seed, bug, true);
+pub fn trace(story: Story, seed: u64, bug: Option<Bug>) -> Vec<String> {
+    let (outcome, mut lines) = live(story, seed, bug, true);
     lines.push(match outcome {
         Ok(report) => format!("{}: {}", report.stop, report.coverage),
         Err(violation) => violation.to_string(),
@@ -88,16 +103,20 @@ pub fn trace(seed: u64, bug: Option<Bug>) -> Vec<String> {
 
 type Lived = (Result<Report, Violation>, Vec<String>);
 
-fn live(seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
+fn live(story: Story, seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
     match bug {
-        Some(Bug::SettleTwice) => live_by::<Miscounting<SETTLE_TWICE>>(seed, bug, is_traced),
-        Some(Bug::GrantKept) => live_by::<Miscounting<GRANT_KEPT>>(seed, bug, is_traced),
-        Some(Bug::ChildTooRich) => live_by::<Miscounting<CHILD_TOO_RICH>>(seed, bug, is_traced),
-        Some(Bug::ForfeitSkipped) => live_by::<Miscounting<FORFEIT_SKIPPED>>(seed, bug, is_traced),
-        _ => live_by::<Ledger>(seed, bug, is_traced),
+        Some(Bug::SettleTwice) => live_by::<Miscounting<SETTLE_TWICE>>(story, seed, bug, is_traced),
+        Some(Bug::GrantKept) => live_by::<Miscounting<GRANT_KEPT>>(story, seed, bug, is_traced),
+        Some(Bug::ChildTooRich) => {
+            live_by::<Miscounting<CHILD_TOO_RICH>>(story, seed, bug, is_traced)
+        }
+        Some(Bug::ForfeitSkipped) => {
+            live_by::<Miscounting<FORFEIT_SKIPPED>>(story, seed, bug, is_traced)
+        }
+        _ => live_by::<Ledger>(story, seed, bug, is_traced),
     }
 }
 
-fn live_by<L: Accounts>(seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
-    World::<L>::new(seed, bug, is_traced).live()
+fn live_by<L: Accounts>(story: Story, seed: u64, bug: Option<Bug>, is_traced: bool) -> Lived {
+    World::<L>::new(story, seed, bug, is_traced).live()
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use fathom_core::command::Command;
-use fathom_core::effect::{EffectRequest, KillScope};
+use fathom_core::effect::{
+    ApprovalTerms, EffectRequest, IdempotencyKey, KillScope, PolicyDecision,
+};
 use fathom_core::episode::Episode;
 use fathom_core::event::{CallOutcome, EventKind, Signal};
 use fathom_core::id::{AskId, Digest, EpisodeId};
@@ -12,8 +14,10 @@ use fathom_core::outcome::EpisodeResult;
 use fathom_core::step::Position;
 use fathom_core::unit::{Millis, Timestamp};
 
+use super::aftermath::Aftermath;
+use super::gateway::Fate;
 use super::journal::{Entered, Recovered};
-use super::platform::Sender;
+use super::platform::{self, Sender};
 use super::violation::{Invariant, Violation, ensure};
 
 /// Active time of an episode, counted from its records.
@@ -44,9 +48,28 @@ pub(super) struct Oracle {
     /// Episodes that were told to stop, for certain.
     cancelled: BTreeSet<EpisodeId>,
     watches: BTreeMap<EpisodeId, Watch>,
+    /// What only a person may allow.
+    guarded: BTreeSet<IdempotencyKey>,
+    /// What people were asked and not answered yet.
+    terms: BTreeMap<Sender, Box<ApprovalTerms>>,
+    /// What was sent when an owner died, and not settled.
+    cut_off: BTreeSet<Sender>,
 }
 
 impl Oracle {
+    pub(super) fn new(manners: &platform::Manners) -> Self {
+        let fates = manners.fates.iter();
+        let guarded = fates.filter(|(_, fate)| **fate != Fate::Free);
+        Self {
+            guarded: guarded.map(|(key, _)| key.clone()).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn cut_off(&self) -> &BTreeSet<Sender> {
+        &self.cut_off
+    }
+
     pub(super) fn durable(&self) -> Position {
         Position(self.acknowledged.len() as u64)
     }
@@ -111,15 +134,22 @@ impl Oracle {
         let shown = std::mem::take(&mut self.shown);
         let shown_result = self.shown_result.take();
         let attempted = std::mem::take(&mut self.attempted);
+        let guarded = std::mem::take(&mut self.guarded);
+        let cut_off = std::mem::take(&mut self.cut_off);
         *self = Self {
             attempted,
             shown,
             shown_result,
+            guarded,
+            cut_off,
             ..Self::default()
         };
         for entry in &recovered.entries {
             self.acknowledge(entry);
+            self.note_terms(entry);
         }
+        self.cut_off
+            .extend(Aftermath::read(&recovered.entries).open());
         self.shown_is_durable()
     }
 
@@ -204,6 +234,7 @@ impl Oracle {
         episode: Option<&Episode<L>>,
     ) -> Result<(), Violation> {
         self.watch(entry, episode);
+        self.is_approved(entry)?;
         // A switch holds once it is durable, and no longer than until the run hears that it is lifted.
         if let EventKind::Signal(Signal::Lift { scope }) = &entry.record.event.kind {
             self.kills.retain(|killed| killed != scope);
@@ -226,6 +257,54 @@ impl Oracle {
                     format!("{} attempts what {kill:?} covers", entry.episode)
                 })?;
             }
+        }
+        Ok(())
+    }
+
+    fn note_terms(&mut self, entry: &Entered) {
+        if let EventKind::EffectDecided {
+            ask,
+            decision: PolicyDecision::NeedsApproval { terms, .. },
+            ..
+        } = &entry.record.event.kind
+        {
+            let sender = (entry.episode.clone(), *ask);
+            self.terms.insert(sender, terms.clone());
+        }
+    }
+
+    /// What only a person may allow is attempted on their word alone: about this effect, in time, and once.
+    fn is_approved(&mut self, entry: &Entered) -> Result<(), Violation> {
+        self.note_terms(entry);
+        let event = &entry.record.event;
+        for command in &entry.record.commands {
+            let Command::Attempt { ask, effect } = command else {
+                continue;
+            };
+            // Whoever is told yes is not waited for any more.
+            let terms = self.terms.remove(&(entry.episode.clone(), *ask));
+            if !self.guarded.contains(&effect.key()) {
+                continue;
+            }
+            let is_approved = match (&event.kind, terms) {
+                (
+                    EventKind::Signal(Signal::Decide {
+                        ask: decided,
+                        allow: true,
+                        binding,
+                        ..
+                    }),
+                    Some(terms),
+                ) => decided == ask && *binding == terms.binding && event.at < terms.expires,
+                _ => false,
+            };
+            ensure(is_approved, Invariant::ApprovalHolds, || {
+                format!(
+                    "{} {ask} is attempted after {}",
+                    entry.episode,
+                    event.kind.name()
+                )
+            })?;
         }
         Ok(())
     }

@@ -13,6 +13,7 @@ use fathom_core::stop::StopReason;
 use fathom_store::seal::address_of;
 
 use super::Report;
+use super::aftermath::Aftermath;
 use super::agenda::Item;
 use super::audit::Audit;
 use super::boundary::Boundary;
@@ -164,7 +165,7 @@ impl<L: Accounts> World<L> {
                     let at = self.now + self.rng.between(1, 8_000);
                     self.agenda.plan(at, Item::Land);
                 }
-                Item::Settle { effect, .. } => self.platform.unheard(&effect),
+                Item::Settle { sender, effect, .. } => self.platform.unheard(&sender, &effect),
                 _ => {}
             }
         }
@@ -256,6 +257,10 @@ impl<L: Accounts> World<L> {
         ensure(recovered.broken.is_none(), Invariant::ChainVerifies, || {
             format!("{:?}", recovered.broken)
         })?;
+        let aftermath = Aftermath::read(&recovered.entries);
+        let uncertain = self.platform.uncertain.union(self.oracle.cut_off());
+        aftermath.is_orderly(uncertain, &self.platform)?;
+        aftermath.count(&mut self.coverage);
         self.coverage.finished += 1;
         self.coverage.calls = self.provider.sent;
         self.coverage.attempts = self.platform.attempts;

@@ -86,8 +86,10 @@ impl<L: Accounts> World<L> {
                 } = command
                 {
                     let within = self.scenario.people.decides_within;
-                    let at = self.now + self.rng.between(1, within);
                     let sender = (entry.episode.clone(), *ask);
+                    let clock = self.clock.now();
+                    let wait = self.platform.thinks_for(&sender, within, clock);
+                    let at = self.now.saturating_add(wait);
                     self.agenda.plan(at, Item::Judge(sender));
                 }
             }
@@ -98,13 +100,16 @@ impl<L: Accounts> World<L> {
         let Some(effect) = self.oracle.proposal(&sender) else {
             return Ok(());
         };
-        let allow = self.platform.person_allows(&sender, &effect);
+        let at = self.clock.now();
+        let Some((allow, binding)) = self.platform.person_says(&sender, &effect, at) else {
+            return Ok(());
+        };
         self.post(Signal::Decide {
             episode: sender.0,
             ask: sender.1,
             allow,
             by: "someone".into(),
-            binding: BINDING,
+            binding,
         })
     }
 
@@ -122,7 +127,9 @@ impl<L: Accounts> World<L> {
         }
         match wait {
             Wait::Outage(_) => self.release(Departure::Outage),
-            Wait::Approval if self.rng.chance(500) => self.release(Departure::AwaitingApproval),
+            Wait::Approval if self.rng.chance(self.scenario.releases_permille) => {
+                self.release(Departure::AwaitingApproval)
+            }
             Wait::Approval => Ok(()),
         }
     }

@@ -1,14 +1,14 @@
-//! A simulated platform for effects, and the gateway in front of it with its registry of keys.
+//! A simulated platform for effects.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use fathom_core::effect::{
-    ApprovalTerms, EffectClass, EffectOutcome, EffectRequest, IdempotencyKey, PolicyDecision,
-    Target,
-};
+use fathom_core::effect::{EffectClass, EffectOutcome, EffectRequest, IdempotencyKey, Target};
 use fathom_core::id::{AskId, Digest, EpisodeId};
 use fathom_core::text::Text;
+use fathom_core::unit::Millis;
 
+use super::bug::Bug;
+use super::gateway::{Fate, Registry};
 use super::rng::Rng;
 
 /// Who sends.
@@ -28,21 +28,25 @@ pub(super) struct Manners {
     pub(super) lost_requests_permille: u64,
     pub(super) denies_permille: u64,
     pub(super) asks_people_permille: u64,
+    /// How long a yes may take, where that is limited.
+    pub(super) approval_within: Option<Millis>,
+    /// Effects about which everything is settled; all others are up to chance.
+    pub(super) fates: BTreeMap<IdempotencyKey, Fate>,
 }
 
 /// What the platform knows of a key.
 #[derive(Clone, Debug, Default)]
-struct Done {
-    times: u64,
+pub(super) struct Done {
+    pub(super) times: u64,
     by: Vec<Sender>,
-    was_unknown: bool,
+    pub(super) was_unknown: bool,
 }
 
 /// A request that left a process which died before it heard the answer.
 #[derive(Clone, Debug)]
-struct Flying {
+pub(super) struct Flying {
     sender: Sender,
-    key: IdempotencyKey,
+    pub(super) key: IdempotencyKey,
 }
 
 /// What became of an attempt.
@@ -56,15 +60,17 @@ pub(super) enum Sent {
 /// Gateway and platform.
 pub(super) struct Platform {
     pub(super) manners: Manners,
-    done: BTreeMap<IdempotencyKey, Done>,
-    /// The registry: who may send under a key. Durable when it is written, as the store's is.
-    claims: BTreeMap<IdempotencyKey, Sender>,
-    flying: Vec<Flying>,
+    pub(super) bug: Option<Bug>,
+    pub(super) done: BTreeMap<IdempotencyKey, Done>,
+    pub(super) registry: Registry,
+    /// Senders that cannot know whether their effect happened.
+    pub(super) uncertain: BTreeSet<Sender>,
+    pub(super) flying: Vec<Flying>,
     /// Requests that reached the platform's door, for the limit on tools.
     pub(super) attempts: u64,
     pub(super) late: u64,
     pub(super) unknown: u64,
-    rng: Rng,
+    pub(super) rng: Rng,
 }
 
 /// Tools that episodes ask for.
@@ -76,11 +82,13 @@ pub(super) const PLATFORMS: [&str; 2] = ["square", "letterbox"];
 pub(super) const BINDING: Digest = Digest([7; 32]);
 
 impl Platform {
-    pub(super) fn new(manners: Manners, rng: Rng) -> Self {
+    pub(super) fn new(manners: Manners, bug: Option<Bug>, rng: Rng) -> Self {
         Self {
             manners,
+            bug,
             done: BTreeMap::new(),
-            claims: BTreeMap::new(),
+            registry: Registry::default(),
+            uncertain: BTreeSet::new(),
             flying: Vec::new(),
             attempts: 0,
             late: 0,
@@ -89,87 +97,51 @@ impl Platform {
         }
     }
 
-    /// A planted bug: the registry was only in memory.
-    pub(super) fn forget_claims(&mut self) {
-        self.claims.clear();
-    }
-
-    /// The gateway's decision. An allowed effect has its key; a key that is taken needs a person.
-    pub(super) fn decide(&mut self, sender: &Sender, effect: &EffectRequest) -> PolicyDecision {
-        let holder = self.claims.get(&effect.key());
-        if holder.is_some_and(|holder| holder != sender) {
-            return if self.rng.chance(500) {
-                PolicyDecision::NeedsApproval {
-                    rule: "duplicate".into(),
-                    terms: Box::new(ApprovalTerms::open(BINDING)),
-                }
-            } else {
-                PolicyDecision::Deny {
-                    rule: "duplicate".into(),
-                }
-            };
-        }
-        if self.rng.chance(self.manners.denies_permille) {
-            return PolicyDecision::Deny {
-                rule: "closed hours".into(),
-            };
-        }
-        if self.rng.chance(self.manners.asks_people_permille) {
-            return PolicyDecision::NeedsApproval {
-                rule: "two pairs of eyes".into(),
-                terms: Box::new(ApprovalTerms::open(BINDING)),
-            };
-        }
-        self.claims.insert(effect.key(), sender.clone());
-        PolicyDecision::Allow {
-            rules: vec!["default".into()],
-        }
-    }
-
-    /// Whether a careful person lets `sender` send: not when it happened or may still arrive, as far as the
-    /// platform can tell.
-    pub(super) fn person_allows(&mut self, sender: &Sender, effect: &EffectRequest) -> bool {
-        let key = effect.key();
-        let done = self.done.get(&key);
-        let happened = done
-            .is_some_and(|done| done.times > 0 && (self.manners.reconciles || !done.was_unknown));
-        let may_arrive =
-            self.manners.reconciles && self.flying.iter().any(|flying| flying.key == key);
-        if happened || may_arrive || self.rng.chance(250) {
-            return false;
-        }
-        self.claims.insert(key, sender.clone());
-        true
-    }
-
-    /// Carries an effect out, if the sender still holds its key.
+    /// Carries an effect out, if the gateway lets it pass.
     pub(super) fn attempt(&mut self, sender: &Sender, effect: &EffectRequest) -> Sent {
         let key = effect.key();
-        if self.claims.get(&key) != Some(sender) {
-            return Sent::Stopped(failed("another ask holds the key"));
+        if let Err(why) = self.pass(sender, &key) {
+            return Sent::Stopped(failed(why));
         }
         self.attempts += 1;
-        if self.rng.chance(self.manners.rejects_permille) {
-            return Sent::Answered(failed("the platform said no"));
+        let mut outcome = self.carry(sender, &key);
+        if self.bug == Some(Bug::SentAgainUnasked)
+            && matches!(outcome, EffectOutcome::Unknown { .. })
+        {
+            outcome = self.carry(sender, &key);
         }
-        if self.rng.chance(self.manners.lost_requests_permille) {
-            return Sent::Answered(self.lose(&key));
-        }
-        self.commit(sender, &key);
-        if self.rng.chance(self.manners.lost_responses_permille) {
-            return Sent::Answered(self.lose(&key));
-        }
-        Sent::Answered(EffectOutcome::Confirmed {
-            receipt: Text::new(format!("done {}", key.as_str())),
-        })
+        self.say(sender, &outcome);
+        Sent::Answered(outcome)
     }
 
-    fn lose(&mut self, key: &IdempotencyKey) -> EffectOutcome {
-        self.unknown += 1;
-        self.done.entry(key.clone()).or_default().was_unknown = true;
+    fn carry(&mut self, sender: &Sender, key: &IdempotencyKey) -> EffectOutcome {
+        if self.rng.chance(self.manners.rejects_permille) {
+            return failed("the platform said no");
+        }
+        if self.rng.chance(self.manners.lost_requests_permille) {
+            return self.lose(sender, key);
+        }
+        self.commit(sender, key);
+        if self.rng.chance(self.manners.lost_responses_permille) {
+            return self.lose(sender, key);
+        }
+        EffectOutcome::Confirmed {
+            receipt: Text::new(format!("done {}", key.as_str())),
+        }
+    }
+
+    fn lose(&mut self, sender: &Sender, key: &IdempotencyKey) -> EffectOutcome {
+        self.doubt(sender, key);
         EffectOutcome::Unknown {
             detail: "the line went dead".into(),
         }
+    }
+
+    /// The sender cannot know whether it happened.
+    fn doubt(&mut self, sender: &Sender, key: &IdempotencyKey) {
+        self.unknown += 1;
+        self.done.entry(key.clone()).or_default().was_unknown = true;
+        self.uncertain.insert(sender.clone());
     }
 
     fn commit(&mut self, sender: &Sender, key: &IdempotencyKey) {
@@ -185,13 +157,14 @@ impl Platform {
     /// Says whether it may still arrive.
     pub(super) fn orphan(&mut self, sender: &Sender, effect: &EffectRequest) -> bool {
         let key = effect.key();
-        if self.claims.get(&key) != Some(sender) {
+        let fate = self.rng.below(4);
+        // Some die before the gateway's last look.
+        if fate == 3 || self.pass(sender, &key).is_err() {
             return false;
         }
         self.attempts += 1;
-        self.unknown += 1;
-        self.done.entry(key.clone()).or_default().was_unknown = true;
-        match self.rng.below(3) {
+        self.doubt(sender, &key);
+        match fate {
             0 => self.commit(sender, &key),
             1 => self.flying.push(Flying {
                 sender: sender.clone(),
@@ -203,9 +176,8 @@ impl Platform {
     }
 
     /// The platform's word reached nobody.
-    pub(super) fn unheard(&mut self, effect: &EffectRequest) {
-        self.unknown += 1;
-        self.done.entry(effect.key()).or_default().was_unknown = true;
+    pub(super) fn unheard(&mut self, sender: &Sender, effect: &EffectRequest) {
+        self.doubt(sender, &effect.key());
     }
 
     /// Something that was under way for long arrives.
@@ -218,10 +190,15 @@ impl Platform {
 
     /// Asks what happened. A platform that can tell also sees to it that a late request finds the door shut.
     pub(super) fn reconcile(&mut self, sender: &Sender, effect: &EffectRequest) -> EffectOutcome {
+        let outcome = self.look_up(sender, effect);
+        self.say(sender, &outcome);
+        outcome
+    }
+
+    fn look_up(&mut self, sender: &Sender, effect: &EffectRequest) -> EffectOutcome {
         let key = effect.key();
         if !self.manners.reconciles {
-            self.unknown += 1;
-            self.done.entry(key).or_default().was_unknown = true;
+            self.doubt(sender, &key);
             return EffectOutcome::Unknown {
                 detail: "the platform cannot say".into(),
             };
@@ -229,13 +206,23 @@ impl Platform {
         self.flying
             .retain(|flying| flying.key != key || flying.sender != *sender);
         let by = self.done.get(&key).map_or(&[][..], |done| &done.by);
-        if by.contains(sender) {
+        let is_there = match self.bug {
+            Some(Bug::FailedUnseen) => false,
+            Some(Bug::ConfirmedUnseen) => true,
+            _ => by.contains(sender),
+        };
+        if is_there {
             EffectOutcome::Confirmed {
                 receipt: Text::new(format!("found {}", key.as_str())),
             }
         } else {
             failed("the platform knows nothing of it")
         }
+    }
+
+    /// How often something happened under a key.
+    pub(super) fn times(&self, key: &IdempotencyKey) -> u64 {
+        self.done.get(key).map_or(0, |done| done.times)
     }
 
     /// The first key under which more happened than may.

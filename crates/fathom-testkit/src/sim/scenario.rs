@@ -1,5 +1,7 @@
 //! Random scenarios: what is asked, of whom, and what goes wrong meanwhile.
 
+use std::collections::BTreeMap;
+
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::{
     Autonomy, Contract, PermissionMode, RecursionPolicy, Role, StopConditions,
@@ -63,6 +65,8 @@ pub(super) struct Scenario {
     pub(super) power_permille: u64,
     /// Out of a thousand, how many owners only seem dead and wake up later.
     pub(super) hangs_permille: u64,
+    /// Out of a thousand times that only a person can move the run, how often its owner lets go of it.
+    pub(super) releases_permille: u64,
     /// Out of a thousand answers, how many come twice.
     pub(super) repeats_permille: u64,
     /// Out of a thousand events, how many find the clock changed.
@@ -87,6 +91,7 @@ impl Scenario {
             crash_spacing: rng.pick(&[10, 30, 80, 150, 300, 600]),
             power_permille: rng.pick(&[0, 400, 800, 1000]),
             hangs_permille: rng.pick(&[0, 0, 150, 400]),
+            releases_permille: 500,
             repeats_permille: rng.pick(&[0, 0, 60]),
             clock_jumps_permille: rng.pick(&[0, 0, 5, 30]),
         }
@@ -154,6 +159,7 @@ impl Scenario {
             crash_spacing: rng.pick(&[600, 100_000]),
             power_permille: 1000,
             hangs_permille: 0,
+            releases_permille: 500,
             repeats_permille: 0,
             clock_jumps_permille: 0,
         }
@@ -233,6 +239,8 @@ fn platform_manners(rng: &mut Rng) -> platform::Manners {
         lost_requests_permille: rng.pick(&[0, 150]),
         denies_permille: rng.pick(&[0, 100]),
         asks_people_permille: rng.pick(&[0, 0, 400]),
+        approval_within: rng.chance(300).then_some(Millis(400)),
+        fates: BTreeMap::new(),
     }
 }
 
@@ -258,7 +266,7 @@ fn people(rng: &mut Rng) -> People {
     }
 }
 
-fn disk(rng: &mut Rng) -> DiskManners {
+pub(super) fn disk(rng: &mut Rng) -> DiskManners {
     let is_failing = rng.chance(150);
     let rarely = |rng: &mut Rng| {
         if is_failing { rng.pick(&[0, 4, 20]) } else { 0 }
@@ -433,6 +441,7 @@ fn drill(rng: &mut Rng, depth: u32, size: u64) -> Params {
         effects,
         cancels: rng.pick(&[0, 0, 1, 3]),
         retries: rng.pick(&[0, 1, 3]),
+        insists: rng.chance(100),
         summarises: rng.chance(100),
         emits: rng.chance(400),
         ending: rng.pick(&[

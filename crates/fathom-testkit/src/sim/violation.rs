@@ -15,6 +15,14 @@ pub enum Invariant {
     RefoldAgrees,
     /// An effect happens at most once, unless it was unknown and a person let it go again.
     EffectOnce,
+    /// Everything that was allowed and wanted until it is there is there in the end, and what was denied is not.
+    NothingLost,
+    /// What may or may not have happened goes through `unknown` and a question to the platform to its end.
+    UnknownIsAsked,
+    /// A key is free again only when its effect certainly did not happen.
+    ClaimStays,
+    /// What a person must allow goes out on a yes that was given to it, in time and once.
+    ApprovalHolds,
     /// An effect is sent only after its intent is durable.
     IntentFirst,
     /// An effect is sent only after a recorded decision that allows it.

@@ -12,7 +12,6 @@ use fathom_core::run::Run;
 use fathom_core::step::{Step, Wait};
 use fathom_core::unit::{Millis, Timestamp};
 
-use super::Report;
 use super::agenda::{Agenda, Item, Moment};
 use super::audit::Audit;
 use super::boundary::Boundary;
@@ -27,6 +26,7 @@ use super::provider::{CallId, Provider};
 use super::rng::Rng;
 use super::scenario::Scenario;
 use super::violation::{Invariant, Violation, ensure};
+use super::{Report, Story};
 use crate::clock::FakeClock;
 
 /// Most things that may happen in one scenario: a world that never ends is stuck in its own way.
@@ -70,9 +70,12 @@ pub(super) struct World<L> {
 }
 
 impl<L: Accounts> World<L> {
-    pub(super) fn new(seed: u64, bug: Option<Bug>, is_traced: bool) -> Self {
+    pub(super) fn new(story: Story, seed: u64, bug: Option<Bug>, is_traced: bool) -> Self {
         let mut rng = Rng::new(seed);
-        let scenario = Scenario::draw(&mut rng);
+        let scenario = match story {
+            Story::Mixed => Scenario::draw(&mut rng),
+            Story::Publishing => Scenario::publishing(&mut rng),
+        };
         let manners = scenario.disk;
         let mut disk = Disk::new(manners.capacity, rng.fork());
         disk.write_failures_permille = manners.write_failures_permille;
@@ -89,9 +92,9 @@ impl<L: Accounts> World<L> {
             clock: FakeClock::default(),
             disk,
             provider: Provider::new(scenario.provider.clone(), rng.fork()),
-            platform: Platform::new(scenario.platform.clone(), rng.fork()),
+            platform: Platform::new(scenario.platform.clone(), bug, rng.fork()),
             boundary: Boundary::new(scenario.crashes, scenario.crash_spacing, rng.fork()),
-            oracle: Oracle::default(),
+            oracle: Oracle::new(&scenario.platform),
             coverage: Coverage::default(),
             agenda: Agenda::default(),
             host: None,
@@ -352,9 +355,12 @@ impl<L: Accounts> World<L> {
     }
 
     /// Everything that must hold between two events.
-    fn check(&self) -> Result<(), Violation> {
+    fn check(&mut self) -> Result<(), Violation> {
         if let Some(twice) = self.platform.done_too_often() {
             return Err(Violation::new(Invariant::EffectOnce, twice));
+        }
+        if let Some(free) = self.platform.unclaimed() {
+            return Err(Violation::new(Invariant::ClaimStays, free));
         }
         let Some(host) = &self.host else {
             return Ok(());

@@ -1,0 +1,223 @@
+//! What became of every effect, as the journal tells it.
+
+use std::collections::BTreeMap;
+
+use fathom_core::command::Command;
+use fathom_core::effect::{EffectOutcome, IdempotencyKey, PolicyDecision};
+use fathom_core::event::{EventKind, Signal};
+use fathom_core::id::{AskId, EpisodeId};
+use fathom_core::unit::Timestamp;
+
+use super::coverage::Coverage;
+use super::gateway::Fate;
+use super::journal::Entered;
+use super::platform::{Platform, Sender};
+use super::violation::{Invariant, Violation, ensure};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// A person is to decide until then.
+    Asked(Timestamp),
+    /// A person said no, or nobody said anything in time.
+    Denied,
+    /// It may have been sent.
+    Sent,
+    /// Nobody knew whether it happened, and the platform is asked.
+    Unknown,
+    Confirmed,
+    Failed,
+    /// Not even the platform could say.
+    Lost,
+}
+
+#[derive(Clone, Debug)]
+struct Told {
+    key: Option<IdempotencyKey>,
+    stage: Stage,
+    was_unknown: bool,
+}
+
+/// The story of all effects.
+#[derive(Default)]
+pub(super) struct Aftermath {
+    effects: BTreeMap<Sender, Told>,
+    approvals: u64,
+    denials: u64,
+    expiries: u64,
+}
+
+impl Aftermath {
+    /// Reads the records of a run.
+    pub(super) fn read(entries: &[Entered]) -> Self {
+        let mut aftermath = Self::default();
+        for entry in entries {
+            aftermath.take(entry);
+        }
+        aftermath
+    }
+
+    fn take(&mut self, entry: &Entered) {
+        let episode = &entry.episode;
+        let at = entry.record.event.at;
+        let kind = &entry.record.event.kind;
+        match kind {
+            EventKind::EffectDecided {
+                ask,
+                decision: PolicyDecision::NeedsApproval { terms, .. },
+                ..
+            } => {
+                let told = Told {
+                    key: None,
+                    stage: Stage::Asked(terms.expires),
+                    was_unknown: false,
+                };
+                let sender = (episode.clone(), *ask);
+                self.effects.entry(sender).or_insert(told);
+            }
+            EventKind::Signal(Signal::Decide {
+                episode: whose,
+                ask,
+                allow: false,
+                ..
+            }) if whose == episode => self.deny(episode, *ask, at),
+            EventKind::EffectSettled { ask, outcome, .. } => self.settle(episode, *ask, outcome),
+            _ => {}
+        }
+        for command in &entry.record.commands {
+            match command {
+                Command::Attempt { ask, effect } => {
+                    self.approvals += u64::from(matches!(kind, EventKind::Signal(_)));
+                    let told = Told {
+                        key: Some(effect.key()),
+                        stage: Stage::Sent,
+                        was_unknown: false,
+                    };
+                    self.effects.insert((episode.clone(), *ask), told);
+                }
+                Command::Reconcile { ask, .. } => {
+                    if let Some(told) = self.effects.get_mut(&(episode.clone(), *ask)) {
+                        told.stage = Stage::Unknown;
+                        told.was_unknown = true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if !matches!(kind, EventKind::Released { .. }) {
+            self.expire(episode, at);
+        }
+    }
+
+    fn deny(&mut self, episode: &EpisodeId, ask: AskId, at: Timestamp) {
+        if let Some(told) = self.effects.get_mut(&(episode.clone(), ask))
+            && let Stage::Asked(expires) = told.stage
+            && at < expires
+        {
+            told.stage = Stage::Denied;
+            self.denials += 1;
+        }
+    }
+
+    fn expire(&mut self, episode: &EpisodeId, at: Timestamp) {
+        let of_episode = (episode.clone(), AskId(0))..=(episode.clone(), AskId(u32::MAX));
+        for (_, told) in self.effects.range_mut(of_episode) {
+            if let Stage::Asked(expires) = told.stage
+                && expires <= at
+            {
+                told.stage = Stage::Denied;
+                self.expiries += 1;
+            }
+        }
+    }
+
+    fn settle(&mut self, episode: &EpisodeId, ask: AskId, outcome: &EffectOutcome) {
+        let Some(told) = self.effects.get_mut(&(episode.clone(), ask)) else {
+            return;
+        };
+        told.stage = match (told.stage, outcome) {
+            // The record that says so also asks the platform.
+            (Stage::Sent, EffectOutcome::Unknown { .. }) => Stage::Sent,
+            (Stage::Sent | Stage::Unknown, EffectOutcome::Confirmed { .. }) => Stage::Confirmed,
+            (Stage::Sent | Stage::Unknown, EffectOutcome::Failed { .. }) => Stage::Failed,
+            (Stage::Unknown, EffectOutcome::Unknown { .. }) => Stage::Lost,
+            (stage, _) => stage,
+        };
+    }
+
+    /// What was sent and not settled.
+    pub(super) fn open(self) -> impl Iterator<Item = Sender> {
+        let open = |told: &Told| matches!(told.stage, Stage::Sent | Stage::Unknown);
+        let effects = self.effects.into_iter();
+        effects
+            .filter(move |(_, told)| open(told))
+            .map(|(sender, _)| sender)
+    }
+
+    /// What must hold of the whole story once the run is over.
+    pub(super) fn is_orderly<'a>(
+        &self,
+        uncertain: impl Iterator<Item = &'a Sender>,
+        platform: &Platform,
+    ) -> Result<(), Violation> {
+        for sender in uncertain {
+            let told = self.effects.get(sender);
+            let is_asked = told.is_some_and(|told| told.was_unknown);
+            ensure(is_asked, Invariant::UnknownIsAsked, || {
+                format!(
+                    "{} {} was uncertain, and is told as {told:?}",
+                    sender.0, sender.1
+                )
+            })?;
+        }
+        for (sender, told) in &self.effects {
+            let is_over = !matches!(told.stage, Stage::Sent | Stage::Unknown);
+            ensure(is_over, Invariant::UnknownIsAsked, || {
+                format!("{} {} never ended: {told:?}", sender.0, sender.1)
+            })?;
+            let is_kept = told.stage == Stage::Failed || platform.keeps_key(sender);
+            ensure(is_kept, Invariant::ClaimStays, || {
+                format!("{} {} does not hold its key: {told:?}", sender.0, sender.1)
+            })?;
+        }
+        self.is_complete(platform)
+    }
+
+    /// Everything whose fate was settled is where it belongs, once.
+    fn is_complete(&self, platform: &Platform) -> Result<(), Violation> {
+        for (key, fate) in &platform.manners.fates {
+            let expected = u64::from(*fate != Fate::No);
+            let told = self.effects.values();
+            let told = told.filter(|told| told.stage == Stage::Confirmed);
+            let told = told.filter(|told| told.key.as_ref() == Some(key)).count() as u64;
+            let times = platform.times(key);
+            let is_there = times == expected && told == expected;
+            ensure(is_there, Invariant::NothingLost, || {
+                let key = key.as_str();
+                format!("{key} ({fate:?}) is there {times} times and confirmed {told} times")
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn count(&self, coverage: &mut Coverage) {
+        coverage.approvals += self.approvals;
+        coverage.denials += self.denials;
+        coverage.expiries += self.expiries;
+        let mut failed: Vec<&IdempotencyKey> = Vec::new();
+        // Asks of an episode are numbered in the order in which they are made.
+        for told in self.effects.values() {
+            let Some(key) = &told.key else {
+                continue;
+            };
+            coverage.effects_again += u64::from(failed.contains(&key));
+            match told.stage {
+                Stage::Confirmed => coverage.found_effects += u64::from(told.was_unknown),
+                Stage::Failed => {
+                    coverage.missing_effects += u64::from(told.was_unknown);
+                    failed.push(key);
+                }
+                Stage::Asked(_) | Stage::Denied | Stage::Sent | Stage::Unknown | Stage::Lost => {}
+            }
+        }
+    }
+}

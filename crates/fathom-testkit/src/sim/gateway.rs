@@ -1,0 +1,275 @@
+//! The gateway in front of the platform: its decisions, the people it asks, and its registry of keys.
+
+use std::collections::BTreeMap;
+
+use fathom_core::effect::{
+    ApprovalTerms, EffectOutcome, EffectRequest, IdempotencyKey, PolicyDecision,
+};
+use fathom_core::id::Digest;
+use fathom_core::unit::Timestamp;
+use fathom_store::seal::address_of;
+
+use super::approvals::{Approvals, Turn};
+use super::bug::Bug;
+use super::platform::{BINDING, Platform, Sender};
+
+/// What is settled about an effect before the run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// The policy allows it.
+    Free,
+    /// A person says yes, soon enough as far as it is up to them.
+    Yes,
+    /// A person says no.
+    No,
+    /// The first time that it is asked for everyone is away.
+    Late,
+}
+
+/// What the platform last said to a sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Word {
+    Nothing,
+    Yes,
+    No,
+    Unknown,
+}
+
+impl Word {
+    const fn of(outcome: &EffectOutcome) -> Self {
+        match outcome {
+            EffectOutcome::Confirmed { .. } => Self::Yes,
+            EffectOutcome::Failed { .. } => Self::No,
+            EffectOutcome::Unknown { .. } => Self::Unknown,
+        }
+    }
+}
+
+/// A sender that the gateway let pass.
+#[derive(Clone, Debug)]
+struct Passed {
+    key: IdempotencyKey,
+    word: Word,
+}
+
+/// What the gateway keeps. All of it is durable when it is written, as in the store.
+#[derive(Default)]
+pub(super) struct Registry {
+    /// Who may send under a key, the holder last and before it those it passed over.
+    claims: BTreeMap<IdempotencyKey, Vec<Sender>>,
+    approvals: Approvals,
+    /// Who a person let pass over whom.
+    overrides: BTreeMap<Sender, Option<Sender>>,
+    passed: BTreeMap<Sender, Passed>,
+    /// Whether a key was given free that nobody looked at yet.
+    is_released: bool,
+}
+
+impl Platform {
+    /// A planted bug: the registry was only in memory.
+    pub(super) fn forget_claims(&mut self) {
+        self.registry.claims.clear();
+    }
+
+    fn holder(&self, key: &IdempotencyKey) -> Option<&Sender> {
+        self.registry.claims.get(key)?.last()
+    }
+
+    fn claim(&mut self, sender: &Sender, key: &IdempotencyKey) {
+        let holders = self.registry.claims.entry(key.clone()).or_default();
+        if holders.last() != Some(sender) {
+            holders.push(sender.clone());
+        }
+    }
+
+    /// Gives the key of an effect free that certainly did not happen. Whoever was passed over holds it again.
+    pub(super) fn release(&mut self, sender: &Sender, effect: &EffectRequest) {
+        let key = effect.key();
+        if let Some(holders) = self.registry.claims.get_mut(&key) {
+            holders.retain(|holder| holder != sender);
+            self.registry.is_released = true;
+        }
+    }
+
+    /// The gateway's decision. A key that is taken needs a person.
+    pub(super) fn decide(
+        &mut self,
+        sender: &Sender,
+        effect: &EffectRequest,
+        at: Timestamp,
+    ) -> PolicyDecision {
+        let key = effect.key();
+        let is_taken = self.holder(&key).is_some_and(|holder| holder != sender);
+        let fate = self.manners.fates.get(&key).copied();
+        let deny = |rule: &str| PolicyDecision::Deny { rule: rule.into() };
+        match fate {
+            _ if is_taken && (fate.is_some() || self.rng.chance(500)) => deny("duplicate"),
+            None if is_taken => self.ask("duplicate", sender, key, at),
+            Some(Fate::Yes | Fate::No | Fate::Late) => {
+                if self.bug == Some(Bug::ApprovalUsedTwice)
+                    && self.registry.approvals.was_used(&key)
+                {
+                    return self.allow(sender, &key);
+                }
+                self.ask("two pairs of eyes", sender, key, at)
+            }
+            None if self.rng.chance(self.manners.denies_permille) => deny("closed hours"),
+            None if self.rng.chance(self.manners.asks_people_permille) => {
+                self.ask("two pairs of eyes", sender, key, at)
+            }
+            Some(Fate::Free) | None => self.allow(sender, &key),
+        }
+    }
+
+    /// It may be sent. Its key is claimed when it is: before that a crash may forget who wanted it.
+    fn allow(&mut self, sender: &Sender, key: &IdempotencyKey) -> PolicyDecision {
+        if self.bug == Some(Bug::ClaimBeforeIntent) {
+            self.claim(sender, key);
+        }
+        PolicyDecision::Allow {
+            rules: vec!["default".into()],
+        }
+    }
+
+    fn ask(
+        &mut self,
+        rule: &str,
+        sender: &Sender,
+        key: IdempotencyKey,
+        at: Timestamp,
+    ) -> PolicyDecision {
+        let binding = if self.manners.fates.is_empty() {
+            BINDING
+        } else {
+            address_of(key.as_str().as_bytes())
+        };
+        let mut terms = ApprovalTerms::open(binding);
+        if let Some(within) = self.manners.approval_within {
+            terms.expires = at.plus(within);
+        }
+        self.registry.approvals.open(sender, key, &terms);
+        PolicyDecision::NeedsApproval {
+            rule: rule.into(),
+            terms: Box::new(terms),
+        }
+    }
+
+    /// When a person gets to it: within `within`, or after it is too late.
+    pub(super) fn thinks_for(&mut self, sender: &Sender, within: u64, at: Timestamp) -> u64 {
+        let soon = self.rng.between(1, within);
+        let key = self.registry.approvals.key(sender);
+        let fate = key.and_then(|key| self.manners.fates.get(key));
+        match self.registry.approvals.asked(sender) {
+            Some((terms, Turn::First)) if fate == Some(&Fate::Late) => {
+                terms.expires.since(at).0.saturating_add(soon)
+            }
+            _ => soon,
+        }
+    }
+
+    /// What a person says to `sender`, and about what; nothing when that was said before.
+    pub(super) fn person_says(
+        &mut self,
+        sender: &Sender,
+        effect: &EffectRequest,
+        at: Timestamp,
+    ) -> Option<(bool, Digest)> {
+        let (terms, _) = self.registry.approvals.asked(sender)?;
+        let binding = terms.binding;
+        let allow = match self.manners.fates.get(&effect.key()) {
+            Some(fate) => *fate != Fate::No,
+            None => self.person_allows(sender, effect),
+        };
+        self.registry.approvals.decide(sender, allow, at);
+        Some((allow, binding))
+    }
+
+    /// Whether a careful person lets `sender` send: not when it happened or may still arrive, as far as the
+    /// platform can tell.
+    fn person_allows(&mut self, sender: &Sender, effect: &EffectRequest) -> bool {
+        let key = effect.key();
+        let done = self.done.get(&key);
+        let happened = done
+            .is_some_and(|done| done.times > 0 && (self.manners.reconciles || !done.was_unknown));
+        let may_arrive =
+            self.manners.reconciles && self.flying.iter().any(|flying| flying.key == key);
+        if happened || may_arrive || self.rng.chance(250) {
+            return false;
+        }
+        let holder = self.holder(&key).cloned();
+        self.registry.overrides.insert(sender.clone(), holder);
+        true
+    }
+
+    /// The gateway's last look: the key must be free, the sender's, or one that a person let it have, and where a
+    /// person was asked their yes is used up. Whoever passes holds the key.
+    pub(super) fn pass(
+        &mut self,
+        sender: &Sender,
+        key: &IdempotencyKey,
+    ) -> Result<(), &'static str> {
+        let holder = self.holder(key);
+        let is_mine = holder.is_none_or(|holder| holder == sender);
+        let is_given = self
+            .registry
+            .overrides
+            .get(sender)
+            .is_some_and(|o| o.as_ref() == holder);
+        if !is_mine && !is_given {
+            return Err("another ask holds the key");
+        }
+        if let Some(why) = self.registry.approvals.obstacle(sender) {
+            return Err(why);
+        }
+        self.claim(sender, key);
+        let passed = Passed {
+            key: key.clone(),
+            word: Word::Nothing,
+        };
+        self.registry.passed.insert(sender.clone(), passed);
+        Ok(())
+    }
+
+    /// Who asks what became of an effect holds its key meanwhile. One that was given back before a crash could have the
+    /// answer written down is another's by now, perhaps: then nothing was sent under it.
+    pub(super) fn hold(&mut self, sender: &Sender, effect: &EffectRequest) {
+        let key = effect.key();
+        if self.holder(&key).is_none() {
+            self.claim(sender, &key);
+        } else if !self.keeps_key(sender) {
+            self.registry.passed.remove(sender);
+        }
+    }
+
+    /// A sender that was let pass, was not told that its effect failed, and does not hold its key.
+    pub(super) fn unclaimed(&mut self) -> Option<String> {
+        if !std::mem::take(&mut self.registry.is_released) {
+            return None;
+        }
+        let mut open = self
+            .registry
+            .passed
+            .iter()
+            .filter(|(_, p)| p.word != Word::No);
+        open.find(|(sender, _)| !self.keeps_key(sender))
+            .map(|((episode, ask), passed)| {
+                let (key, word) = (passed.key.as_str(), passed.word);
+                format!("{key} is free, and {episode} {ask} was told {word:?}")
+            })
+    }
+
+    /// Whether a sender that was let pass holds its key still, or a person let someone else have it.
+    pub(super) fn keeps_key(&self, sender: &Sender) -> bool {
+        self.registry.passed.get(sender).is_none_or(|passed| {
+            let holders = self.registry.claims.get(&passed.key);
+            holders.is_some_and(|holders| holders.contains(sender))
+        })
+    }
+
+    /// The platform's last word to a sender.
+    pub(super) fn say(&mut self, sender: &Sender, outcome: &EffectOutcome) {
+        if let Some(passed) = self.registry.passed.get_mut(sender) {
+            passed.word = Word::of(outcome);
+        }
+    }
+}
