@@ -9,6 +9,7 @@ use crate::effect::EffectRequest;
 use crate::event::{Signal, Started};
 use crate::failure::ModelFailure;
 use crate::id::{AskId, EpisodeId};
+use crate::marker::BlockKind;
 use crate::model::{ModelRole, Recall, Request};
 use crate::outcome::EpisodeResult;
 use crate::packet::{Field, Meta};
@@ -47,6 +48,21 @@ pub struct Block {
     pub channel: String,
     /// What is said.
     pub text: Text,
+}
+
+impl Block {
+    /// A block of a model's text. Its channel is its kind: where it goes is for the destination matrix to say.
+    pub fn marked(kind: BlockKind, text: Text) -> Self {
+        Self {
+            channel: kind.as_str().to_owned(),
+            text,
+        }
+    }
+
+    /// The kind of a block that [`Block::marked`] made.
+    pub fn kind(&self) -> Option<BlockKind> {
+        BlockKind::from_name(&self.channel)
+    }
 }
 
 /// Most asks are settled with one question, whose number is then left out.

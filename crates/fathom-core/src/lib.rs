@@ -5,6 +5,7 @@
 
 mod admission;
 pub mod amounts;
+pub mod argv;
 pub mod cell;
 pub mod command;
 pub mod contract;
@@ -17,6 +18,7 @@ mod governor;
 mod hash;
 pub mod id;
 pub mod ledger;
+pub mod marker;
 pub mod model;
 pub mod outcome;
 pub mod packet;

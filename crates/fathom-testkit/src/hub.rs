@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::net::TcpStream;
 
+use crate::listening::Listening;
 use crate::server::Gate;
 
 /// Largest head of a request.
@@ -55,23 +54,18 @@ struct State {
 
 /// A running hub. It stops, and closes its connections, when dropped.
 pub struct FakeHub {
-    address: SocketAddr,
     state: Arc<Mutex<State>>,
-    accepting: JoinHandle<()>,
+    listening: Listening,
 }
 
 impl FakeHub {
     /// Starts a hub without files on a free port.
     pub async fn start() -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-        let address = listener.local_addr()?;
-        let state = Arc::default();
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&state)));
-        Ok(Self {
-            address,
-            state,
-            accepting,
-        })
+        let state: Arc<Mutex<State>> = Arc::default();
+        let shared = Arc::clone(&state);
+        let listening =
+            Listening::start(0, move |stream| serve(stream, Arc::clone(&shared))).await?;
+        Ok(Self { state, listening })
     }
 
     /// Puts a file of a repository on the hub.
@@ -93,7 +87,7 @@ impl FakeHub {
 
     /// The hub's address, as a client takes it.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.listening.url()
     }
 
     /// Every request so far, in order of arrival.
@@ -102,27 +96,8 @@ impl FakeHub {
     }
 }
 
-impl Drop for FakeHub {
-    fn drop(&mut self) {
-        self.accepting.abort();
-    }
-}
-
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-async fn accept(listener: TcpListener, state: Arc<Mutex<State>>) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
-                connections.spawn(serve(stream, Arc::clone(&state)));
-            }
-            Some(_) = connections.join_next() => {}
-        }
-    }
 }
 
 /// One request a connection, so that a cut is an end that the client sees.

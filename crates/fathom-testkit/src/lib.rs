@@ -2,8 +2,10 @@
 
 pub mod clock;
 pub mod council;
+pub mod discord;
 pub mod drill;
 pub mod hub;
+mod listening;
 pub mod permit;
 pub mod platform;
 pub mod records;

@@ -11,17 +11,15 @@ mod script;
 mod wire;
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
-
-use tokio::net::TcpListener;
-use tokio::task::{JoinHandle, JoinSet};
 
 pub use behaviour::{Act, Behave, Behaviour, Finish, Gate, Reply, Tally};
 pub use flight::{Entry, Outcome, Retention};
 pub use script::{Script, ScriptError};
 pub use wire::{Api, Seen};
 
+use crate::listening::Listening;
 use flight::Flight;
 
 /// Called with every request before its answer is written.
@@ -40,9 +38,8 @@ pub struct Setup {
 
 /// A running model server. It stops, and closes its connections, when dropped.
 pub struct ModelServer {
-    address: SocketAddr,
     flight: Arc<Flight>,
-    accepting: JoinHandle<()>,
+    listening: Listening,
 }
 
 impl ModelServer {
@@ -64,30 +61,29 @@ impl ModelServer {
 
     /// Starts a server that is set up in detail.
     pub async fn with(behave: impl Behave + 'static, setup: Setup) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, setup.port)).await?;
-        let address = listener.local_addr()?;
         let flight = Arc::new(Flight::new(setup.retention, setup.witness));
-        let accepting = tokio::spawn(accept(listener, Arc::clone(&flight), Arc::new(behave)));
-        Ok(Self {
-            address,
-            flight,
-            accepting,
-        })
+        let (shared, behave) = (Arc::clone(&flight), Arc::new(behave) as Arc<dyn Behave>);
+        let serve = move |stream| {
+            shared.connected();
+            connection::serve(stream, Arc::clone(&shared), Arc::clone(&behave))
+        };
+        let listening = Listening::start(setup.port, serve).await?;
+        Ok(Self { flight, listening })
     }
 
     /// Where it listens.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        self.listening.address()
     }
 
     /// Base URL as an `OpenAI` client takes it.
     pub fn openai_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("{}/v1", self.listening.url())
     }
 
     /// Base URL as an Anthropic or Ollama client takes it.
     pub fn root_url(&self) -> String {
-        format!("http://{}", self.address)
+        self.listening.url()
     }
 
     /// Every request so far, in order of arrival.
@@ -111,29 +107,7 @@ impl ModelServer {
     }
 
     /// Waits until the server is gone, which it never is by itself.
-    pub async fn serve(mut self) {
-        // The task only ends by being aborted, and then there is nothing to report.
-        let _ = (&mut self.accepting).await;
-    }
-}
-
-impl Drop for ModelServer {
-    fn drop(&mut self) {
-        self.accepting.abort();
-    }
-}
-
-async fn accept(listener: TcpListener, flight: Arc<Flight>, behave: Arc<dyn Behave>) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
-                flight.connected();
-                let (flight, behave) = (Arc::clone(&flight), Arc::clone(&behave));
-                connections.spawn(connection::serve(stream, flight, behave));
-            }
-            Some(_) = connections.join_next() => {}
-        }
+    pub async fn serve(self) {
+        self.listening.serve().await;
     }
 }

@@ -1,1 +1,187 @@
 //! Filters of what leaves: personal data and secrets, then content, then profanity.
+//!
+//! [`Redactor`] holds rules that are ready to be used and is cheap to share. It filters a whole text, or a [`Stream`] of
+//! pieces: the result is the same, because a text is cut into segments where its own words say so, and each segment is
+//! filtered by itself. Names of people and postal addresses follow no pattern, and are not found.
+//!
+//! ```
+//! use fathom_output::redact::{Redactor, Rules};
+//!
+//! let redactor = Redactor::new(&Rules::builtin()?, None)?;
+//! let mut stream = redactor.stream();
+//! let mut shown = stream.push("Write to ann@exam");
+//! shown += &stream.push("ple.org soon.");
+//! shown += &stream.finish();
+//! assert_eq!(shown, "Write to [email] soon.");
+//! assert_eq!(redactor.redact("Write to ann@example.org soon.").text, shown);
+//! # Ok::<(), fathom_output::redact::RedactError>(())
+//! ```
+
+mod checks;
+mod content;
+mod draft;
+mod entity;
+mod error;
+mod profanity;
+mod rules;
+mod scan;
+mod seal;
+mod segment;
+mod stream;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+pub use entity::{Action, Entity, Kind, Region, Span};
+pub use error::RedactError;
+pub use rules::{FORMAT, RULES_BYTES_MAX, Rules};
+pub use seal::{KEY_BYTES, Key};
+pub use segment::{KEY_BYTES_MAX, OVERLAP_BYTES, WINDOW_BYTES};
+pub use stream::Stream;
+
+use content::Content;
+use draft::{Edit, mark};
+use profanity::Profanity;
+use scan::{Found, Recognisers};
+
+/// A text that may leave, and what was found in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Redacted {
+    /// The text.
+    pub text: String,
+    /// What was found, in order of where it began.
+    pub spans: Vec<Span>,
+}
+
+impl Redacted {
+    /// Whether a person should look at it.
+    pub fn needs_review(&self) -> bool {
+        self.spans.iter().any(|span| span.action == Action::Review)
+    }
+}
+
+/// A text whose tokens were opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Opened {
+    /// The text.
+    pub text: String,
+    /// How many tokens were opened.
+    pub opened: usize,
+    /// How many stand as they were, because another key sealed them or someone changed them.
+    pub refused: usize,
+}
+
+#[derive(Debug)]
+struct Compiled {
+    version: String,
+    recognisers: Recognisers,
+    content: Content,
+    profanity: Option<Profanity>,
+    actions: BTreeMap<Entity, Action>,
+    key: Option<Key>,
+}
+
+impl Compiled {
+    fn edit(&self, found: Found, text: &str) -> Edit {
+        let value = &text[found.start..found.end];
+        let action = self.actions.get(&found.entity).copied();
+        let action = action.unwrap_or(Action::Mask);
+        let kind = Kind::Entity(found.entity);
+        Edit {
+            start: found.start,
+            end: found.end,
+            text: self.replacement(found.entity, action, value),
+            kind,
+            action,
+        }
+    }
+
+    fn replacement(&self, entity: Entity, action: Action, value: &str) -> String {
+        let masked = || mark(&Kind::Entity(entity));
+        match (action, &self.key) {
+            (Action::Drop, _) => String::new(),
+            (Action::Hash, Some(key)) => format!("[{entity}#{}]", key.hash(entity.name(), value)),
+            (Action::Tokenise, Some(key)) => key
+                .seal(entity.name(), value)
+                .map_or_else(masked, |token| format!("[{entity}~{token}]")),
+            (Action::Keep | Action::Mask | Action::Review | Action::Hash | Action::Tokenise, _) => {
+                masked()
+            }
+        }
+    }
+}
+
+/// Rules that are ready to be used, and the key of hashes and tokens. Cloning shares them.
+#[derive(Clone, Debug)]
+pub struct Redactor(Arc<Compiled>);
+
+impl Redactor {
+    /// Makes rules ready to be used. A key is needed where something is to be hashed or tokenised.
+    pub fn new(rules: &Rules, key: Option<Key>) -> Result<Self, RedactError> {
+        let actions: BTreeMap<Entity, Action> = Entity::ALL
+            .into_iter()
+            .map(|entity| (entity, rules.action(entity)))
+            .collect();
+        let keyed =
+            |(_, action): &(&Entity, &Action)| matches!(action, Action::Hash | Action::Tokenise);
+        if key.is_none()
+            && let Some((&entity, _)) = actions.iter().find(keyed)
+        {
+            return Err(RedactError::NoKey { entity });
+        }
+        Ok(Self(Arc::new(Compiled {
+            version: rules.version.clone(),
+            recognisers: Recognisers::new(rules)?,
+            content: Content::new(&rules.policy)?,
+            profanity: Profanity::new(&rules.profanity)?,
+            actions,
+            key,
+        })))
+    }
+
+    /// The version of the rules.
+    pub fn version(&self) -> &str {
+        &self.0.version
+    }
+
+    /// Begins a text that arrives in pieces.
+    pub fn stream(&self) -> Stream {
+        Stream::new(Arc::clone(&self.0))
+    }
+
+    /// Filters a whole text.
+    pub fn redact(&self, text: &str) -> Redacted {
+        self.stream().whole(text)
+    }
+
+    /// Opens the tokens of a text that were sealed with this key. Others stay as they are.
+    pub fn detokenise(&self, text: &str) -> Result<Opened, RedactError> {
+        let key = self.0.key.as_ref().ok_or(RedactError::NoTokenKey)?;
+        let mut opened = Opened::default();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('[') {
+            opened.text.push_str(before);
+            let token = after
+                .split_once(']')
+                .and_then(|(inside, after)| Some((inside.split_once('~')?, after)))
+                .filter(|((name, _), _)| Entity::ALL.iter().any(|entity| entity.name() == *name));
+            let Some(((name, sealed), behind)) = token else {
+                opened.text.push('[');
+                rest = after;
+                continue;
+            };
+            if let Some(value) = key.open(name, sealed) {
+                opened.text.push_str(&value);
+                opened.opened += 1;
+            } else {
+                opened
+                    .text
+                    .push_str(&rest[before.len()..rest.len() - behind.len()]);
+                opened.refused += 1;
+            }
+            rest = behind;
+        }
+        opened.text.push_str(rest);
+        Ok(opened)
+    }
+}

@@ -1,4 +1,7 @@
 //! What leaves, tested from outside.
 
+#[cfg(test)]
+mod discord;
+#[cfg(test)]
 mod markers;
 mod redact;

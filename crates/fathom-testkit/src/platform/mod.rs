@@ -5,25 +5,22 @@
 
 mod api;
 mod pages;
-mod request;
+pub(crate) mod request;
 mod state;
-mod when;
+pub(crate) mod when;
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
 
 pub use request::Kind;
 pub use state::{Comment, Post, Reply};
 pub use when::When;
 
-use crate::server::http::{Connection, Gone, head};
-use request::{Answer, Request, Response};
+use crate::listening::{Listening, converse};
+use request::{Answer, Request};
 use state::State;
 
 /// How a platform behaves.
@@ -76,32 +73,37 @@ impl Default for PlatformOptions {
 
 /// A running platform. What was posted is in memory; it stops, and closes its connections, when dropped.
 pub struct Platform {
-    address: SocketAddr,
     state: Arc<Mutex<State>>,
     in_flight: Arc<watch::Sender<usize>>,
-    accepting: JoinHandle<()>,
+    listening: Listening,
 }
 
 impl Platform {
     /// Starts a platform on the loopback address.
     pub async fn start(options: PlatformOptions) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
-        let address = listener.local_addr()?;
+        let port = options.port;
         let state = Arc::new(Mutex::new(State::new(options)));
         let in_flight = Arc::new(watch::Sender::new(0));
-        let accepting = accept(listener, Arc::clone(&state), Arc::clone(&in_flight));
-        let accepting = tokio::spawn(accepting);
+        let (shared, count) = (Arc::clone(&state), Arc::clone(&in_flight));
+        let serve = move |stream| {
+            let (slow, state) = (Arc::clone(&shared), Arc::clone(&shared));
+            let count = Arc::clone(&count);
+            let begin = move || (lock(&slow).options.latency, Open::new(&count));
+            converse(stream, begin, move |request| {
+                answer(&mut lock(&state), request)
+            })
+        };
+        let listening = Listening::start(port, serve).await?;
         Ok(Self {
-            address,
             state,
             in_flight,
-            accepting,
+            listening,
         })
     }
 
     /// Where it is, without a slash at the end.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        self.listening.url()
     }
 
     /// What the API wants as a bearer token, and the pages as a password.
@@ -165,19 +167,12 @@ impl Platform {
     }
 
     /// Waits until the platform is gone, which it never is by itself.
-    pub async fn serve(mut self) {
-        // The task only ends by being aborted, and then there is nothing to report.
-        let _ = (&mut self.accepting).await;
+    pub async fn serve(self) {
+        self.listening.serve().await;
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         lock(&self.state)
-    }
-}
-
-impl Drop for Platform {
-    fn drop(&mut self) {
-        self.accepting.abort();
     }
 }
 
@@ -201,72 +196,10 @@ impl Drop for Open {
     }
 }
 
-async fn accept(
-    listener: TcpListener,
-    state: Arc<Mutex<State>>,
-    in_flight: Arc<watch::Sender<usize>>,
-) {
-    let mut connections = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept() => {
-                let Ok((stream, _)) = accepted else { continue };
-                connections.spawn(serve(stream, Arc::clone(&state), Arc::clone(&in_flight)));
-            }
-            Some(_) = connections.join_next() => {}
-        }
-    }
-}
-
-async fn serve(
-    stream: TcpStream,
-    state: Arc<Mutex<State>>,
-    in_flight: Arc<watch::Sender<usize>>,
-) -> Result<(), Gone> {
-    let mut connection = Connection::new(stream)?;
-    loop {
-        let raw = connection.request().await?;
-        let _open = Open::new(&in_flight);
-        let keeps_alive = raw.keeps_alive();
-        let latency = lock(&state).options.latency;
-        pause(&mut connection, latency).await?;
-        let answer = answer(&mut lock(&state), &Request::of(raw));
-        let response = match answer {
-            Answer::Sent(response) => response,
-            Answer::Lost => {
-                connection.reset();
-                return Ok(());
-            }
-        };
-        let Response {
-            status,
-            content_type,
-            headers,
-            body,
-        } = response;
-        let head = head(status, content_type, &headers, body.len());
-        connection.write((head + &body).as_bytes()).await?;
-        if !keeps_alive {
-            return Ok(());
-        }
-    }
-}
-
 fn answer(state: &mut State, request: &Request) -> Answer {
     if request.path.starts_with("/api/") {
         api::answer(state, request)
     } else {
         pages::answer(state, request)
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a slow platform is what the server plays; the test that asks for it waits"
-)]
-async fn pause(connection: &mut Connection, latency: Duration) -> Result<(), Gone> {
-    if latency.is_zero() {
-        return Ok(());
-    }
-    connection.during(tokio::time::sleep(latency)).await
 }

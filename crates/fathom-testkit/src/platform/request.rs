@@ -25,15 +25,15 @@ pub enum Kind {
 
 /// A request.
 #[derive(Debug)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) query: BTreeMap<String, String>,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) query: BTreeMap<String, String>,
     raw: RawRequest,
 }
 
 impl Request {
-    pub(super) fn of(raw: RawRequest) -> Self {
+    pub(crate) fn of(raw: RawRequest) -> Self {
         let (path, query) = raw.path.split_once('?').unwrap_or((&raw.path, ""));
         Self {
             method: raw.method.clone(),
@@ -46,34 +46,34 @@ impl Request {
     }
 
     /// The parts of the path.
-    pub(super) fn parts(&self) -> Vec<&str> {
+    pub(crate) fn parts(&self) -> Vec<&str> {
         self.path
             .split('/')
             .filter(|part| !part.is_empty())
             .collect()
     }
 
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.raw.header(name)
     }
 
-    pub(super) fn is_dry_run(&self) -> bool {
+    pub(crate) fn is_dry_run(&self) -> bool {
         self.query.get("dry_run").is_some_and(|value| value == "1")
     }
 
     /// The body as JSON; null where it is none.
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.raw.body).unwrap_or_default()
     }
 
     /// The body as the fields of a form. Browsers send every line end as two characters; one is kept.
-    pub(super) fn form(&self) -> BTreeMap<String, String> {
+    pub(crate) fn form(&self) -> BTreeMap<String, String> {
         form_urlencoded::parse(&self.raw.body)
             .map(|(name, value)| (name.into_owned(), value.replace("\r\n", "\n")))
             .collect()
     }
 
-    pub(super) fn cookie(&self, name: &str) -> Option<&str> {
+    pub(crate) fn cookie(&self, name: &str) -> Option<&str> {
         self.header("cookie")?
             .split(';')
             .filter_map(|pair| pair.trim().split_once('='))
@@ -83,22 +83,22 @@ impl Request {
 }
 
 /// What becomes of a request.
-pub(super) enum Answer {
+pub(crate) enum Answer {
     Sent(Response),
     /// The connection is dropped.
     Lost,
 }
 
 /// An answer.
-pub(super) struct Response {
-    pub(super) status: u16,
-    pub(super) content_type: &'static str,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: String,
+pub(crate) struct Response {
+    pub(crate) status: u16,
+    pub(crate) content_type: &'static str,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: String,
 }
 
 impl Response {
-    pub(super) fn json(status: u16, body: &Value) -> Self {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
         Self {
             status,
             content_type: "application/json",
@@ -107,12 +107,12 @@ impl Response {
         }
     }
 
-    pub(super) fn error(status: u16, code: &str, message: &str) -> Self {
+    pub(crate) fn error(status: u16, code: &str, message: &str) -> Self {
         let error = json!({"error": {"code": code, "message": message}});
         Self::json(status, &error)
     }
 
-    pub(super) fn html(status: u16, body: String) -> Self {
+    pub(crate) fn html(status: u16, body: String) -> Self {
         Self {
             status,
             content_type: "text/html; charset=utf-8",
@@ -121,11 +121,11 @@ impl Response {
         }
     }
 
-    pub(super) fn see_other(to: &str) -> Self {
+    pub(crate) fn see_other(to: &str) -> Self {
         Self::html(303, String::new()).with_header("location", to)
     }
 
-    pub(super) fn with_header(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with_header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }

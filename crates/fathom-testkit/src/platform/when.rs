@@ -20,11 +20,11 @@ pub enum When {
 
 /// Counts what could go wrong.
 #[derive(Debug, Default)]
-pub(super) struct Tally(u64);
+pub(crate) struct Tally(u64);
 
 impl Tally {
     /// Whether the next one does.
-    pub(super) fn next(&mut self, when: When, rng: &mut Rng) -> bool {
+    pub(crate) fn next(&mut self, when: When, rng: &mut Rng) -> bool {
         self.0 += 1;
         match when {
             When::Never => false,

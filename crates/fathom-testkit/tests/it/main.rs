@@ -1,5 +1,7 @@
 //! Integration tests of the test kit.
 
+#[cfg(test)]
+mod discord;
 mod drill;
 #[cfg(test)]
 mod model_server;

@@ -1,0 +1,339 @@
+//! Commands in a block of text, as lists of arguments.
+//!
+//! No shell ever reads them. One line is one command; its words are split at blanks and put together by quotes and
+//! backslashes as POSIX shells do it, and nothing is expanded. So that nobody approves one thing and gets another, a line
+//! that would mean something to a shell and cannot mean it here is refused:
+//!
+//! | in the text | what becomes of it |
+//! |---|---|
+//! | anything in single quotes | plain text |
+//! | `*` `?` `[` `~` `{` `}` `!` `=` | plain text: `rm *` asks for a file whose name is a star |
+//! | `$` and backticks, also in double quotes | refused; plain text in single quotes or after a backslash |
+//! | `;` <code>&#124;</code> `&` `<` `>` `(` `)` | refused; plain text in quotes or after a backslash |
+//! | a here-document | refused, with the rest of the block, which may be its text |
+//! | a line end in quotes | refused, up to the line on which the quote ends |
+//! | a backslash at the end of a line | the command goes on |
+//! | `NAME=value` before a command | refused |
+//! | `#` at the start of a word | the rest of the line is a comment |
+//! | a line of a code fence | left out; what stands between is read |
+//! | control characters, and marks that turn the direction of writing | refused: a screen would show something else |
+//!
+//! What follows a refused line may have been meant as a part of it (the body of a loop), so a block with a refusal is run
+//! as a whole or not at all: `commands(text).into_iter().collect::<Result<Vec<_>, _>>()`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// Most commands of one text.
+pub const COMMANDS_MAX: usize = 32;
+/// Most words of one command.
+pub const WORDS_MAX: usize = 256;
+/// Longest command, as it is written.
+pub const COMMAND_BYTES_MAX: usize = 16 * 1024;
+
+/// A program and its arguments.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Argv {
+    program: String,
+    args: Vec<String>,
+}
+
+impl Argv {
+    /// What is to be run: a name or a path, never empty.
+    pub fn program(&self) -> &str {
+        &self.program
+    }
+
+    /// Its arguments. Each is one, whatever is in it.
+    pub fn args(&self) -> &[String] {
+        &self.args
+    }
+
+    /// The program and its arguments.
+    pub fn words(&self) -> impl Iterator<Item = &str> {
+        let args = self.args.iter().map(String::as_str);
+        std::iter::once(self.program.as_str()).chain(args)
+    }
+}
+
+impl TryFrom<Vec<String>> for Argv {
+    type Error = Cause;
+
+    fn try_from(words: Vec<String>) -> Result<Self, Cause> {
+        let mut words = words.into_iter();
+        match words.next() {
+            Some(program) if !program.is_empty() => Ok(Self {
+                program,
+                args: words.collect(),
+            }),
+            _ => Err(Cause::NoProgram),
+        }
+    }
+}
+
+impl From<Argv> for Vec<String> {
+    fn from(argv: Argv) -> Self {
+        let mut words = argv.args;
+        words.insert(0, argv.program);
+        words
+    }
+}
+
+/// As a person would type it, quoted where needed; it is read as the same words again.
+impl fmt::Display for Argv {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, word) in self.words().enumerate() {
+            if index > 0 {
+                f.write_str(" ")?;
+            }
+            let is_bare = |c: char| c.is_alphanumeric() || "_-./:@%+,=".contains(c);
+            if !word.is_empty() && word.chars().all(is_bare) {
+                f.write_str(word)?;
+            } else {
+                write!(f, "'{}'", word.replace('\'', r"'\''"))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A line that is not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {cause}")]
+pub struct Refusal {
+    /// Where the command begins, counted from one.
+    pub line: usize,
+    /// Why.
+    #[source]
+    pub cause: Cause,
+}
+
+/// Why a line is not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Cause {
+    /// It would be replaced by something else.
+    #[error("`{0}` would be expanded by a shell, and there is none; single quotes make it plain")]
+    Expansion(char),
+    /// It joins or redirects commands.
+    #[error("`{0}` joins or redirects commands in a shell, and there is none")]
+    Operator(char),
+    /// Text that follows the command.
+    #[error("there are no here-documents")]
+    HereDocument,
+    /// A word goes over several lines.
+    #[error("a quoted word goes over the end of the line")]
+    LineEndInQuotes,
+    /// A quote is not closed.
+    #[error("a quote is not closed")]
+    OpenQuote,
+    /// The text ends after a backslash.
+    #[error("nothing follows the last backslash")]
+    OpenEscape,
+    /// A character that cannot be seen.
+    #[error("it has the invisible character U+{:04X}", u32::from(*.0))]
+    Invisible(char),
+    /// A variable is set.
+    #[error("it sets a variable, and there is no shell that has any")]
+    Assignment,
+    /// The first word is empty, or there is none.
+    #[error("the name of the program is empty")]
+    NoProgram,
+    /// Too many words.
+    #[error("it has more than {WORDS_MAX} words")]
+    TooManyWords,
+    /// Too many bytes.
+    #[error("it is longer than {COMMAND_BYTES_MAX} bytes")]
+    TooLong,
+    /// Too many commands.
+    #[error("there are more than {COMMANDS_MAX} commands")]
+    TooManyCommands,
+}
+
+/// Reads the commands of a text, in order. Lines with nothing to run are left out.
+pub fn commands(text: &str) -> Vec<Result<Argv, Refusal>> {
+    let mut reader = Reader {
+        rest: text,
+        line: 1,
+    };
+    let mut read = Vec::new();
+    while reader.skip_empty_lines() {
+        let line = reader.line;
+        if read.len() == COMMANDS_MAX {
+            let cause = Cause::TooManyCommands;
+            read.push(Err(Refusal { line, cause }));
+            break;
+        }
+        match reader.command() {
+            Ok(words) if words.is_empty() => {}
+            Ok(words) => {
+                let argv = Argv::try_from(words);
+                read.push(argv.map_err(|cause| Refusal { line, cause }));
+            }
+            Err(cause) => read.push(Err(Refusal { line, cause })),
+        }
+    }
+    read
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quote {
+    None,
+    Single,
+    Double,
+}
+
+/// The words so far, until something is wrong with them.
+#[derive(Default)]
+struct Draft {
+    words: Vec<String>,
+    word: Option<String>,
+    cause: Option<Cause>,
+}
+
+impl Draft {
+    fn begin(&mut self) {
+        self.word.get_or_insert_default();
+    }
+
+    fn push(&mut self, c: char) {
+        if is_invisible(c) {
+            self.refuse(Cause::Invisible(c));
+        } else if self.cause.is_none() {
+            self.word.get_or_insert_default().push(c);
+        }
+    }
+
+    fn end_word(&mut self) {
+        let Some(word) = self.word.take() else { return };
+        if self.words.is_empty() && is_assignment(&word) {
+            self.refuse(Cause::Assignment);
+        }
+        if self.words.len() == WORDS_MAX {
+            self.refuse(Cause::TooManyWords);
+        }
+        if self.cause.is_none() {
+            self.words.push(word);
+        }
+    }
+
+    /// The first cause is the one that is told.
+    fn refuse(&mut self, cause: Cause) {
+        self.cause.get_or_insert(cause);
+    }
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    line: usize,
+}
+
+impl Reader<'_> {
+    /// Whether there is a line with something in it.
+    fn skip_empty_lines(&mut self) -> bool {
+        while !self.rest.is_empty() {
+            let (line, after) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
+            let bare = line.trim_matches([' ', '\t', '\r']);
+            if !bare.is_empty() && !bare.starts_with('#') && !is_fence(bare) {
+                return true;
+            }
+            self.rest = after;
+            self.line += 1;
+        }
+        false
+    }
+
+    /// The words of the next command. What is wrong with it is told only at its end, so that no part of it is read as
+    /// another command.
+    fn command(&mut self) -> Result<Vec<String>, Cause> {
+        let bytes_before = self.rest.len();
+        let mut draft = Draft::default();
+        let mut quote = Quote::None;
+        while let Some(c) = self.take() {
+            if bytes_before - self.rest.len() > COMMAND_BYTES_MAX {
+                draft.refuse(Cause::TooLong);
+            }
+            match (quote, c) {
+                (Quote::None, '\n') => break,
+                (Quote::Single | Quote::Double, '\n') => draft.refuse(Cause::LineEndInQuotes),
+                (Quote::Single, '\'') | (Quote::Double, '"') => quote = Quote::None,
+                (Quote::None, '\'' | '"') => {
+                    draft.begin();
+                    quote = if c == '"' {
+                        Quote::Double
+                    } else {
+                        Quote::Single
+                    };
+                }
+                (Quote::Double, '\\') if self.rest.starts_with(['"', '\\', '$', '`']) => {
+                    self.take().into_iter().for_each(|c| draft.push(c));
+                }
+                (Quote::None, '\\') => match self.take() {
+                    Some('\n') => {}
+                    Some(c) => draft.push(c),
+                    None => draft.refuse(Cause::OpenEscape),
+                },
+                (Quote::None | Quote::Double, '$' | '`') => draft.refuse(Cause::Expansion(c)),
+                (Quote::None, ' ' | '\t') => draft.end_word(),
+                (Quote::None, '#') if draft.word.is_none() => self.skip_line(),
+                (Quote::None, '<') if self.rest.starts_with('<') => {
+                    draft.refuse(Cause::HereDocument);
+                    self.rest = "";
+                }
+                (Quote::None, ';' | '|' | '&' | '<' | '>' | '(' | ')') => {
+                    draft.refuse(Cause::Operator(c));
+                }
+                (_, c) => draft.push(c),
+            }
+        }
+        if quote != Quote::None {
+            draft.refuse(Cause::OpenQuote);
+        }
+        draft.end_word();
+        draft.cause.map_or(Ok(draft.words), Err)
+    }
+
+    /// The next character, a line end always as one.
+    fn take(&mut self) -> Option<char> {
+        if let Some(after) = self.rest.strip_prefix("\r\n") {
+            self.rest = after;
+            self.line += 1;
+            return Some('\n');
+        }
+        let c = self.rest.chars().next()?;
+        self.rest = &self.rest[c.len_utf8()..];
+        self.line += usize::from(c == '\n');
+        Some(c)
+    }
+
+    fn skip_line(&mut self) {
+        let end = self.rest.find('\n').unwrap_or(self.rest.len());
+        self.rest = &self.rest[end..];
+    }
+}
+
+fn is_fence(line: &str) -> bool {
+    line.starts_with("~~~")
+        || line
+            .strip_prefix("```")
+            .is_some_and(|info| !info.trim_start_matches('`').contains('`'))
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+/// What a screen does not show, or shows elsewhere than it is.
+fn is_invisible(c: char) -> bool {
+    c.is_control() && c != '\t' || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+#[path = "argv_tests.rs"]
+mod tests;

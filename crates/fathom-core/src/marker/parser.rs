@@ -1,0 +1,263 @@
+//! Reads blocks from a stream that arrives in any pieces.
+
+use super::fence::{Fences, is_blank};
+use super::{BlockKind, Marker};
+use crate::command::Block;
+use crate::text::Text;
+
+/// A part of what was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A block begins. Inside another one only a thought seed does.
+    Start(BlockKind),
+    /// More text of the block that began last and has not ended.
+    Text(String),
+    /// That block ends.
+    End(BlockKind),
+}
+
+/// Where in a line the parser stands.
+#[derive(Clone, Copy, Debug)]
+enum At {
+    Start,
+    /// So many bytes of a marker were seen. No two markers begin alike, so this says which bytes they were.
+    Marker(Marker, usize),
+    /// Between a marker and its text.
+    Gap,
+    Text,
+}
+
+/// A thought seed that is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Seed {
+    Silent,
+    Said,
+}
+
+/// Reads blocks from a stream. Text is passed on as it comes: only the beginning of what may be a marker is held back.
+#[derive(Clone, Debug)]
+pub struct Parser {
+    outer: Option<BlockKind>,
+    seed: Option<Seed>,
+    fences: Fences,
+    at: At,
+    line_is_blank: bool,
+}
+
+impl Default for Parser {
+    fn default() -> Self {
+        Self {
+            outer: None,
+            seed: None,
+            fences: Fences::default(),
+            at: At::Start,
+            line_is_blank: true,
+        }
+    }
+}
+
+impl Parser {
+    /// A parser at the beginning of a text.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes more text.
+    pub fn push(&mut self, chunk: &str) -> Vec<Piece> {
+        let mut out = Vec::new();
+        // Text of the current block from here on has not been passed on.
+        let mut from = 0;
+        let mut index = 0;
+        while let Some(&byte) = chunk.as_bytes().get(index) {
+            match self.at {
+                At::Start => match marker_with(byte).filter(|_| self.fences.open().is_none()) {
+                    Some(marker) => {
+                        self.say(part(chunk, from, index), &mut out);
+                        self.at = At::Marker(marker, 1);
+                        index += 1;
+                        from = index;
+                    }
+                    None => self.at = At::Text,
+                },
+                At::Marker(marker, seen) => {
+                    if marker.prefix().as_bytes().get(seen) != Some(&byte) {
+                        self.release(&mut out);
+                        continue;
+                    }
+                    index += 1;
+                    from = index;
+                    self.at = if seen + 1 == marker.prefix().len() {
+                        self.begin(marker, &mut out);
+                        At::Gap
+                    } else {
+                        At::Marker(marker, seen + 1)
+                    };
+                }
+                At::Gap => match byte {
+                    b'\n' => {
+                        index += 1;
+                        from = index;
+                        self.at = At::Start;
+                    }
+                    blank if is_blank(blank) => {
+                        index += 1;
+                        from = index;
+                    }
+                    _ => self.at = At::Text,
+                },
+                At::Text => {
+                    index = self.skip_to_what_matters(chunk, index);
+                    let Some(&byte) = chunk.as_bytes().get(index) else {
+                        break;
+                    };
+                    index += 1;
+                    self.read(byte);
+                    if byte == b'\n' && self.ends_line() {
+                        self.say(part(chunk, from, index), &mut out);
+                        from = index;
+                        self.end_seed(&mut out);
+                    }
+                }
+            }
+        }
+        self.say(part(chunk, from, chunk.len()), &mut out);
+        out
+    }
+
+    /// The text ends here: what was held back is text, and what is open ends.
+    pub fn finish(mut self) -> Vec<Piece> {
+        let mut out = Vec::new();
+        self.release(&mut out);
+        self.end_all(&mut out);
+        out
+    }
+
+    /// The next byte that can change anything, from `index` on.
+    fn skip_to_what_matters(&self, chunk: &str, index: usize) -> usize {
+        if !self.fences.is_settled() || self.line_is_blank {
+            return index;
+        }
+        let rest = part(chunk, index, chunk.len());
+        // Inside a character of several bytes there is no slice, and no line end either.
+        if rest.is_empty() {
+            return index;
+        }
+        rest.find('\n').map_or(chunk.len(), |end| index + end)
+    }
+
+    /// Takes a byte of text.
+    fn read(&mut self, byte: u8) {
+        self.fences.feed(byte);
+        if byte != b'\n' && !is_blank(byte) {
+            self.line_is_blank = false;
+            if let Some(seed) = &mut self.seed {
+                *seed = Seed::Said;
+            }
+        }
+    }
+
+    /// A line of text is over; says whether an open seed is too.
+    fn ends_line(&mut self) -> bool {
+        let was_blank = std::mem::replace(&mut self.line_is_blank, true);
+        self.at = At::Start;
+        was_blank && self.seed == Some(Seed::Said) && self.fences.open().is_none()
+    }
+
+    /// What looked like a marker is text.
+    fn release(&mut self, out: &mut Vec<Piece>) {
+        if let At::Marker(marker, seen) = self.at {
+            let held = part(marker.prefix(), 0, seen);
+            held.bytes().for_each(|byte| self.read(byte));
+            self.say(held, out);
+            self.at = At::Text;
+        }
+    }
+
+    fn begin(&mut self, marker: Marker, out: &mut Vec<Piece>) {
+        if marker == Marker::ThoughtSeed {
+            self.end_seed(out);
+            self.seed = Some(Seed::Silent);
+        } else {
+            self.end_all(out);
+            self.outer = Some(BlockKind::Marked(marker));
+        }
+        out.push(Piece::Start(BlockKind::Marked(marker)));
+    }
+
+    fn end_seed(&mut self, out: &mut Vec<Piece>) {
+        if self.seed.take().is_some() {
+            out.push(Piece::End(BlockKind::Marked(Marker::ThoughtSeed)));
+        }
+    }
+
+    fn end_all(&mut self, out: &mut Vec<Piece>) {
+        self.end_seed(out);
+        out.extend(self.outer.take().map(Piece::End));
+    }
+
+    /// Passes text on to the block that is open.
+    fn say(&mut self, text: &str, out: &mut Vec<Piece>) {
+        let mut text = text;
+        if self.outer.is_none() && self.seed.is_none() {
+            text = text.trim_ascii_start();
+            if !text.is_empty() {
+                self.outer = Some(BlockKind::Unmarked);
+                out.push(Piece::Start(BlockKind::Unmarked));
+            }
+        }
+        if text.is_empty() {
+            return;
+        }
+        if let Some(Piece::Text(said)) = out.last_mut() {
+            said.push_str(text);
+        } else {
+            out.push(Piece::Text(text.to_owned()));
+        }
+    }
+}
+
+/// The blocks of a whole text, in the order in which they begin. Line ends before and white space after their text are left
+/// out; a block may be empty.
+pub fn blocks(text: &str) -> Vec<Block> {
+    let mut parser = Parser::new();
+    let mut pieces = parser.push(text);
+    pieces.extend(parser.finish());
+    let mut read: Vec<(BlockKind, String)> = Vec::new();
+    let mut open = Vec::new();
+    for piece in pieces {
+        match piece {
+            Piece::Start(kind) => {
+                open.push(read.len());
+                read.push((kind, String::new()));
+            }
+            Piece::Text(text) => {
+                let block = open.last().and_then(|index| read.get_mut(*index));
+                if let Some((_, said)) = block {
+                    said.push_str(&text);
+                }
+            }
+            Piece::End(_) => {
+                open.pop();
+            }
+        }
+    }
+    let block = |(kind, said): (BlockKind, String)| {
+        let said = said.trim_end().trim_start_matches(['\r', '\n']);
+        Block::marked(kind, Text::from(said))
+    };
+    read.into_iter().map(block).collect()
+}
+
+fn marker_with(first: u8) -> Option<Marker> {
+    let is_first = |marker: &Marker| marker.prefix().as_bytes().first() == Some(&first);
+    Marker::ALL.into_iter().find(is_first)
+}
+
+/// The places are always between characters; if they were not, nothing would be better than a panic.
+fn part(text: &str, from: usize, to: usize) -> &str {
+    text.get(from..to).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "parser_tests.rs"]
+mod tests;

@@ -1,0 +1,253 @@
+//! How well and how fast personal data and secrets are found, beside Presidio's pattern recognisers.
+//!
+//! Not a test: it prints what it saw. `make bench` runs it. Without `FATHOM_BENCH_REDACT_PEERS`, which names the Python of
+//! `scripts/bench-peers redact`, only our own figures are shown.
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    clippy::cast_precision_loss,
+    reason = "a benchmark reads clocks and the environment, starts its peer and prints"
+)]
+
+#[path = "../tests/it/redact/corpus/mod.rs"]
+mod corpus;
+#[path = "../tests/it/redact/score.rs"]
+mod score;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::hint::black_box;
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fathom_output::redact::{Kind, Redactor, Rules};
+use serde_json::{Value, json};
+
+use corpus::Sample;
+use score::{Predicted, Table};
+
+const ROUNDS: usize = 5;
+const MIXED_BYTES: usize = 8 << 20;
+const HOSTILE_BYTES: usize = 1_000_000;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let begin = Instant::now();
+    let redactor = Redactor::new(&Rules::builtin()?, None)?;
+    println!(
+        "rules {} made ready in {:.1?}",
+        redactor.version(),
+        begin.elapsed()
+    );
+    let ours = speed(&redactor);
+    for (name, pattern) in [
+        ("dots", "."),
+        ("digits", "7"),
+        ("@", "@"),
+        ("a.a.a.", "a.a.a."),
+    ] {
+        let text = pattern.repeat(HOSTILE_BYTES / pattern.len());
+        println!(
+            "1 MB of {name:<8} {:>8.1?}",
+            fastest(|| drop(black_box(redactor.redact(&text))))
+        );
+    }
+    let mut samples = corpus::labelled(2_026);
+    samples.extend(corpus::look_alikes(7));
+    let bytes: usize = samples.iter().map(|sample| sample.text.len()).sum();
+    let took = fastest(|| {
+        for sample in &samples {
+            drop(black_box(redactor.redact(&sample.text)));
+        }
+    });
+    let in_corpus = bytes as f64 / took.as_secs_f64();
+    println!(
+        "{} texts of the corpus: {:.1} MB/s",
+        samples.len(),
+        in_corpus / 1e6
+    );
+
+    let mut table = Table::default();
+    for sample in &samples {
+        table.add(sample, &ours_of(&redactor, sample));
+    }
+    let peer = peer(&samples)?;
+    print_table(&table, peer.as_ref().map(|peer| &peer.table));
+    if let Some(peer) = peer {
+        let theirs = bytes as f64 / peer.seconds;
+        println!(
+            "Presidio {}: {:.0} KB/s on the corpus; ours is {:.0} times as fast there",
+            peer.version,
+            theirs / 1e3,
+            in_corpus / theirs
+        );
+        println!("and {:.0} times on mixed text", ours / theirs);
+    }
+    Ok(())
+}
+
+fn fastest(mut run: impl FnMut()) -> Duration {
+    (0..ROUNDS)
+        .map(|_| {
+            let begin = Instant::now();
+            run();
+            begin.elapsed()
+        })
+        .min()
+        .unwrap_or_default()
+}
+
+/// Prose, logs, code and tables, with something to find in every eighth piece.
+fn mixed() -> String {
+    let mut rng = corpus::Rng::new(1);
+    let labelled = corpus::labelled(3);
+    let mut text = String::new();
+    while text.len() < MIXED_BYTES {
+        let plain: &str = rng.pick(&[
+            "The committee met on Tuesday and agreed that the plan should be looked at again before the summer. Nobody objected.\n",
+            "2026-03-04T12:33:21.145Z INFO fathom::host::driver run=01f3 episode=2 took_ms=48 model=small tokens=812\n",
+            "    let total = items.iter().map(|item| item.price * item.count).sum::<u64>();\n",
+            "| 2026-03-04 | invoice 10023 | 1,250.00 EUR | open | Köln |\n",
+            "{\"id\": 48213, \"state\": \"done\", \"took_ms\": 12.5, \"tags\": [\"a\", \"b\"], \"parent\": null}\n",
+            "Die Sitzung beginnt um 10:30 Uhr. Bitte bringen Sie die Unterlagen mit, die wir letzte Woche verschickt haben.\n",
+            "- see `crates/fathom-output/src/lib.rs` for what leaves, and why it was done so\n",
+        ]);
+        text.push_str(plain);
+        if rng.chance(12) {
+            text.push_str(&labelled[rng.below(labelled.len())].text);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+fn speed(redactor: &Redactor) -> f64 {
+    let text = mixed();
+    let rate = |took: Duration| text.len() as f64 / took.as_secs_f64();
+    let whole = rate(fastest(|| drop(black_box(redactor.redact(&text)))));
+    let streamed = rate(fastest(|| {
+        let mut stream = redactor.stream();
+        for piece in text.as_bytes().chunks(24) {
+            drop(black_box(stream.push_bytes(piece)));
+        }
+        drop(black_box(stream.finish()));
+    }));
+    println!(
+        "mixed text: {:.1} MB/s a core, {:.1} MB/s in pieces of 24 bytes",
+        whole / 1e6,
+        streamed / 1e6
+    );
+    whole
+}
+
+fn ours_of(redactor: &Redactor, sample: &Sample) -> Vec<Predicted> {
+    let spans = redactor.redact(&sample.text).spans.into_iter();
+    spans
+        .filter(|span| matches!(span.kind, Kind::Entity(_)))
+        .map(|span| Predicted {
+            start: span.start,
+            end: span.end,
+            entity: span.kind.name().to_owned(),
+        })
+        .collect()
+}
+
+struct Peer {
+    version: String,
+    seconds: f64,
+    table: Table,
+}
+
+/// Asks the peer about the same texts. Its places count characters.
+fn peer(samples: &[Sample]) -> Result<Option<Peer>, Box<dyn Error>> {
+    let Some(python) = std::env::var_os("FATHOM_BENCH_REDACT_PEERS") else {
+        println!("FATHOM_BENCH_REDACT_PEERS is not set: no peer beside ours");
+        return Ok(None);
+    };
+    let script = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/benches/peers/peer_presidio.py"
+    );
+    let mut child = Command::new(python)
+        .arg(script)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let texts: Vec<&str> = samples.iter().map(|sample| sample.text.as_str()).collect();
+    let mut input = child.stdin.take().ok_or("the peer takes no input")?;
+    let written = json!(texts).to_string();
+    let writer = std::thread::spawn(move || input.write_all(written.as_bytes()));
+    let output = child.wait_with_output()?;
+    writer.join().map_err(|_| "the peer's input broke")??;
+    let answer: Value = serde_json::from_slice(&output.stdout)?;
+    let mut table = Table::default();
+    for (sample, found) in samples
+        .iter()
+        .zip(answer["found"].as_array().ok_or("no findings")?)
+    {
+        let places: Vec<usize> = sample
+            .text
+            .char_indices()
+            .map(|(place, _)| place)
+            .chain([sample.text.len()])
+            .collect();
+        let predicted: Vec<Predicted> = found
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|one| Predicted {
+                entity: one[0].as_str().unwrap_or_default().to_owned(),
+                start: place(&places, &one[1]),
+                end: place(&places, &one[2]),
+            })
+            .collect();
+        table.add(sample, &predicted);
+    }
+    Ok(Some(Peer {
+        version: answer["version"].as_str().unwrap_or_default().to_owned(),
+        seconds: answer["seconds"].as_f64().unwrap_or(f64::INFINITY),
+        table,
+    }))
+}
+
+fn place(places: &[usize], at: &Value) -> usize {
+    let at = at.as_u64().and_then(|at| usize::try_from(at).ok());
+    at.and_then(|at| places.get(at))
+        .copied()
+        .unwrap_or_default()
+}
+
+fn print_table(ours: &Table, theirs: Option<&Table>) {
+    println!(
+        "{:<26} {:>6} {:>9} {:>7}   {:>9} {:>7}",
+        "", "values", "precision", "recall", "Presidio", "recall"
+    );
+    let empty = BTreeMap::new();
+    let their_entities = theirs.map_or(&empty, |table| &table.entities);
+    for (entity, score) in &ours.entities {
+        let beside = their_entities
+            .get(entity)
+            .filter(|score| score.right + score.wrong > 0)
+            .map_or_else(
+                || format!("{:>9} {:>7}", "-", "-"),
+                |score| format!("{:>9.3} {:>7.3}", score.precision(), score.recall()),
+            );
+        println!(
+            "{entity:<26} {:>6} {:>9.3} {:>7.3}   {beside}",
+            score.labels,
+            score.precision(),
+            score.recall()
+        );
+    }
+    for (row, score) in ours.rows.iter().filter(|(row, _)| row.contains(',')) {
+        let beside = theirs.and_then(|table| table.rows.get(row));
+        let beside = beside.map_or_else(String::new, |score| format!("{:>7.3}", score.recall()));
+        println!(
+            "{row:<26} {:>6} {:>9} {:>7.3}   {:>9} {beside}",
+            score.labels,
+            "",
+            score.recall(),
+            ""
+        );
+    }
+}

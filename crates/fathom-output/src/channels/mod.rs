@@ -1,0 +1,83 @@
+//! Where blocks go, and what a delivery looks like on the wire of each channel.
+//!
+//! Nothing here sends anything: discord and shell are effects behind the gateway, the rest is the host's.
+
+mod clean;
+mod delivery;
+pub mod discord;
+pub mod shell;
+pub mod web;
+
+use std::fmt;
+
+use serde::Serialize;
+
+pub use clean::{Clean, Filter, FilterStream, Sieve};
+pub use delivery::{Delivery, Ending, Flaw, Part};
+
+/// A place where blocks go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Channel {
+    /// The terminal.
+    Cli,
+    /// Browsers, over an event stream.
+    Web,
+    /// A channel of a Discord server.
+    Discord,
+    /// The council's roles.
+    Council,
+    /// Programs in the sandbox, each after its approval.
+    Shell,
+    /// What is kept for later.
+    Memory,
+}
+
+impl Channel {
+    /// Every channel.
+    pub const ALL: [Self; 6] = [
+        Self::Cli,
+        Self::Web,
+        Self::Discord,
+        Self::Council,
+        Self::Shell,
+        Self::Memory,
+    ];
+
+    /// The channel as charters write it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Cli => "cli",
+            Self::Web => "web",
+            Self::Discord => "discord",
+            Self::Council => "council",
+            Self::Shell => "shell",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// The channel of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|channel| channel.as_str() == name)
+    }
+
+    /// Whether a block is shown while it is written. The others take whole blocks.
+    pub const fn streams(self) -> bool {
+        match self {
+            Self::Cli | Self::Web => true,
+            Self::Discord | Self::Council | Self::Shell | Self::Memory => false,
+        }
+    }
+}
+
+impl fmt::Display for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+#[cfg(test)]
+#[path = "open_tests.rs"]
+mod open;

@@ -1,0 +1,22 @@
+//! A filter for tests of what comes after the filters.
+
+use super::{Channel, Filter, FilterStream};
+
+/// Lets everything pass.
+pub(crate) struct Open;
+
+impl Filter for Open {
+    fn open(&self, _: Channel) -> Box<dyn FilterStream> {
+        Box::new(Self)
+    }
+}
+
+impl FilterStream for Open {
+    fn push(&mut self, text: &str) -> String {
+        text.to_owned()
+    }
+
+    fn finish(self: Box<Self>) -> String {
+        String::new()
+    }
+}

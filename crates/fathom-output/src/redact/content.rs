@@ -1,0 +1,128 @@
+//! The content policy: phrases and patterns that people named, each with a reason.
+
+use std::sync::Arc;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+
+use super::draft::{Edit, mark, resolve};
+use super::entity::{Action, Kind};
+use super::error::RedactError;
+use super::rules::PolicyRule;
+
+/// Largest compiled pattern.
+const PATTERN_BYTES_MAX: usize = 1 << 20;
+
+#[derive(Debug)]
+struct Rule {
+    kind: Kind,
+    action: Action,
+}
+
+/// The rules of a content policy, ready to be used.
+#[derive(Debug)]
+pub(super) struct Content {
+    rules: Vec<Rule>,
+    phrases: AhoCorasick,
+    /// The rule of each phrase.
+    owners: Vec<usize>,
+    /// Tells in one pass which patterns are worth a look.
+    any: RegexSet,
+    patterns: Vec<(Regex, usize)>,
+}
+
+impl Content {
+    pub(super) fn new(policy: &[PolicyRule]) -> Result<Self, RedactError> {
+        let syntax = |what: String| RedactError::Syntax { what };
+        let (mut rules, mut owners) = (Vec::new(), Vec::new());
+        let (mut phrases, mut texts, mut patterns) = (Vec::new(), Vec::new(), Vec::new());
+        for rule in policy.iter().filter(|rule| rule.action != Action::Keep) {
+            let place = rules.len();
+            rules.push(Rule {
+                kind: Kind::Policy {
+                    rule: Arc::from(rule.id.as_str()),
+                    reason: Arc::from(rule.reason.as_str()),
+                },
+                action: rule.action,
+            });
+            for phrase in &rule.phrases {
+                phrases.push(phrase.trim());
+                owners.push(place);
+            }
+            for text in &rule.patterns {
+                patterns.push((pattern(&rule.id, text)?, place));
+                texts.push(text.as_str());
+            }
+        }
+        Ok(Self {
+            rules,
+            phrases: AhoCorasick::builder()
+                .ascii_case_insensitive(true)
+                .match_kind(MatchKind::LeftmostLongest)
+                .build(&phrases)
+                .map_err(|error| syntax(error.to_string()))?,
+            owners,
+            any: RegexSetBuilder::new(&texts)
+                .size_limit(PATTERN_BYTES_MAX * texts.len().max(1))
+                .build()
+                .map_err(|error| syntax(error.to_string()))?,
+            patterns,
+        })
+    }
+
+    /// What is to change in a text.
+    pub(super) fn edits(&self, text: &str) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for phrase in self.phrases.find_iter(text) {
+            if is_apart(text, phrase.start(), phrase.end()) {
+                let owner = self.owners[phrase.pattern().as_usize()];
+                edits.push(self.edit(owner, phrase.start(), phrase.end()));
+            }
+        }
+        if !self.patterns.is_empty() {
+            for which in self.any.matches(text) {
+                let (pattern, owner) = &self.patterns[which];
+                let found = pattern.find_iter(text).filter(|found| !found.is_empty());
+                edits.extend(found.map(|found| self.edit(*owner, found.start(), found.end())));
+            }
+        }
+        resolve(edits)
+    }
+
+    fn edit(&self, owner: usize, start: usize, end: usize) -> Edit {
+        let Rule { kind, action } = &self.rules[owner];
+        Edit {
+            start,
+            end,
+            text: match action {
+                Action::Drop => String::new(),
+                _ => mark(kind),
+            },
+            kind: kind.clone(),
+            action: *action,
+        }
+    }
+}
+
+/// Whether no letter or digit stands right beside a match.
+pub(super) fn is_apart(text: &str, start: usize, end: usize) -> bool {
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
+    !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+}
+
+fn pattern(rule: &str, text: &str) -> Result<Regex, RedactError> {
+    let refused = |what: String| RedactError::Pattern {
+        rule: rule.to_owned(),
+        pattern: text.to_owned(),
+        what,
+    };
+    let pattern = RegexBuilder::new(text)
+        .size_limit(PATTERN_BYTES_MAX)
+        .build()
+        .map_err(|error| refused(error.to_string()))?;
+    if pattern.is_match("") {
+        return Err(refused("it matches nothing at all".to_owned()));
+    }
+    Ok(pattern)
+}

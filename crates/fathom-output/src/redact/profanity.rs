@@ -1,0 +1,134 @@
+//! Profanity: whole words of a list, with or without an ending, also where digits and signs stand for letters.
+
+use std::collections::BTreeSet;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+
+use super::draft::{Edit, mark, resolve};
+use super::entity::{Action, Kind};
+use super::error::RedactError;
+use super::rules;
+
+/// Shortest word that may be written with signs: `a55` is a motorway.
+const SIGNS_BYTES_MIN: usize = 4;
+/// What a word may end with and still be the same word.
+const ENDINGS: [&str; 12] = [
+    "s", "es", "ed", "er", "ers", "in", "ing", "ings", "y", "ty", "ter", "head",
+];
+
+/// The letter that each byte stands for; one byte becomes one byte, so that places stay the same.
+const FOLDED: [u8; 256] = {
+    let mut folded = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        folded[byte as usize] = match byte {
+            b'4' | b'@' => b'a',
+            b'8' => b'b',
+            b'3' => b'e',
+            b'1' | b'!' => b'i',
+            b'0' => b'o',
+            b'$' | b'5' => b's',
+            b'7' | b'+' => b't',
+            other => other.to_ascii_lowercase(),
+        };
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    folded
+};
+
+/// The list, ready to be used.
+#[derive(Debug)]
+pub(super) struct Profanity {
+    words: AhoCorasick,
+    action: Action,
+    allow: BTreeSet<String>,
+}
+
+impl Profanity {
+    /// Nothing when the filter is off.
+    pub(super) fn new(rules: &rules::Profanity) -> Result<Option<Self>, RedactError> {
+        if !rules.enabled || rules.action == Action::Keep {
+            return Ok(None);
+        }
+        let words = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(rules.words.iter().map(|word| word.to_lowercase()))
+            .map_err(|error| RedactError::Syntax {
+                what: error.to_string(),
+            })?;
+        Ok(Some(Self {
+            words,
+            action: rules.action,
+            allow: rules.allow.iter().map(|word| word.to_lowercase()).collect(),
+        }))
+    }
+
+    /// What is to change in a text.
+    pub(super) fn edits(&self, text: &str) -> Vec<Edit> {
+        let folded: Vec<u8> = text.bytes().map(|byte| FOLDED[usize::from(byte)]).collect();
+        let mut edits = Vec::new();
+        for found in self.words.find_iter(&folded) {
+            let Some((start, end)) = whole_word(text, &folded, found.start(), found.end()) else {
+                continue;
+            };
+            if self.allow.contains(&text[start..end].to_lowercase()) {
+                continue;
+            }
+            edits.push(Edit {
+                start,
+                end,
+                text: match self.action {
+                    Action::Drop => String::new(),
+                    _ => mark(&Kind::Profanity),
+                },
+                kind: Kind::Profanity,
+                action: self.action,
+            });
+        }
+        resolve(edits)
+    }
+}
+
+/// The word around a match, when the match is all of it but for an ending.
+fn whole_word(text: &str, folded: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+    let own = &text.as_bytes()[start..end];
+    let signs = own
+        .iter()
+        .filter(|byte| !byte.is_ascii_alphabetic() && byte.is_ascii())
+        .count();
+    if signs > own.len() / 2 || (signs > 0 && own.len() < SIGNS_BYTES_MIN) {
+        return None;
+    }
+    if text[..start]
+        .chars()
+        .next_back()
+        .is_some_and(char::is_alphanumeric)
+    {
+        return None;
+    }
+    let tail = folded[end..]
+        .iter()
+        .take(8)
+        .take_while(|byte| byte.is_ascii_lowercase())
+        .count();
+    // A sign after the word may be the end of its sentence.
+    let spoken = text.as_bytes()[end..end + tail]
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric())
+        .count();
+    let ending = std::str::from_utf8(&folded[end..end + spoken]).ok()?;
+    let after = text.get(end + spoken..)?.chars().next();
+    let doubled = ending
+        .strip_prefix(char::from(folded[end - 1]))
+        .is_some_and(|rest| ENDINGS.contains(&rest));
+    let ends = ending.is_empty() || ENDINGS.contains(&ending) || doubled;
+    (ends && !after.is_some_and(char::is_alphanumeric)).then_some((start, end + spoken))
+}
+
+#[cfg(test)]
+#[path = "profanity_tests.rs"]
+mod tests;

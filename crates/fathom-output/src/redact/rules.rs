@@ -1,0 +1,313 @@
+//! A file of rules: what is looked for, and what becomes of it.
+//!
+//! The built-in file stands beside the sources. A file of one's own says only what is different: an entity that it does not
+//! name is treated as the built-in file says, and its services are added to the built-in ones.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::entity::{Action, Entity, Region};
+use super::error::RedactError;
+
+/// The format of files that this program reads.
+pub const FORMAT: u32 = 1;
+/// Largest file.
+pub const RULES_BYTES_MAX: usize = 256 * 1024;
+/// Most words, phrases and prefixes of one kind.
+const WORDS_MAX: usize = 5_000;
+/// Most rules of the content policy.
+const POLICY_RULES_MAX: usize = 200;
+/// Shortest and longest word beside a value.
+const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=64;
+/// Longest phrase of the content policy.
+const PHRASE_BYTES_MAX: usize = 200;
+const PREFIX_BYTES: std::ops::RangeInclusive<usize> = 3..=32;
+/// Longest key of a service.
+const KEY_CHARS_MAX: usize = 512;
+
+const BUILTIN: &str = include_str!("../../rules/default.toml");
+
+/// What is looked for, and what becomes of it.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// The version that the file gives itself.
+    pub version: String,
+    pub(super) regions: BTreeSet<Region>,
+    pub(super) entities: BTreeMap<Entity, EntityRule>,
+    pub(super) services: Vec<Service>,
+    pub(super) policy: Vec<PolicyRule>,
+    pub(super) profanity: Profanity,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct EntityRule {
+    pub action: Action,
+    pub context: Vec<String>,
+}
+
+/// How keys of a service look.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Service {
+    #[serde(rename = "service")]
+    owner: String,
+    pub prefix: String,
+    pub alphabet: Alphabet,
+    /// Fewest and most characters after the prefix.
+    pub length: [usize; 2],
+}
+
+/// Which characters a key is made of.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Alphabet {
+    /// Upper-case letters and digits.
+    Upper,
+    /// Digits and small letters to `f`.
+    Hex,
+    /// Letters and digits.
+    Alnum,
+    /// Letters, digits, `-` and `_`.
+    Token,
+    /// Letters, digits, `-`, `_` and `.`.
+    Dotted,
+}
+
+impl Alphabet {
+    pub(super) fn has(self, byte: u8) -> bool {
+        match self {
+            Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
+            Self::Hex => byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte),
+            Self::Alnum => byte.is_ascii_alphanumeric(),
+            Self::Token => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'),
+            Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'),
+        }
+    }
+}
+
+/// A rule of the content policy.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PolicyRule {
+    pub id: String,
+    pub reason: String,
+    pub action: Action,
+    #[serde(default)]
+    pub phrases: Vec<String>,
+    #[serde(default)]
+    pub patterns: Vec<String>,
+}
+
+/// Words that nobody should read.
+#[derive(Clone, Debug)]
+pub(super) struct Profanity {
+    pub enabled: bool,
+    pub action: Action,
+    pub words: Vec<String>,
+    pub allow: BTreeSet<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: u32,
+    version: String,
+    regions: Option<BTreeSet<Region>>,
+    #[serde(default)]
+    entities: BTreeMap<Entity, EntityFile>,
+    #[serde(default)]
+    services: Vec<Service>,
+    policy: Option<Vec<PolicyRule>>,
+    #[serde(default)]
+    profanity: ProfanityFile,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EntityFile {
+    action: Option<Action>,
+    context: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct ProfanityFile {
+    enabled: Option<bool>,
+    action: Option<Action>,
+    words: Option<Vec<String>>,
+    allow: Option<BTreeSet<String>>,
+}
+
+/// The format alone: a file of another format may have other keys.
+#[derive(Deserialize)]
+struct Head {
+    format: u32,
+}
+
+impl Rules {
+    /// The rules that are built in.
+    pub fn builtin() -> Result<Self, RedactError> {
+        let nothing = Self {
+            version: String::new(),
+            regions: BTreeSet::new(),
+            entities: BTreeMap::new(),
+            services: Vec::new(),
+            policy: Vec::new(),
+            profanity: Profanity {
+                enabled: true,
+                action: Action::Mask,
+                words: Vec::new(),
+                allow: BTreeSet::new(),
+            },
+        };
+        nothing.with(BUILTIN)
+    }
+
+    /// Reads a file. What it does not say is as in the built-in rules.
+    pub fn parse(text: &str) -> Result<Self, RedactError> {
+        Self::builtin()?.with(text)
+    }
+
+    /// What becomes of an entity.
+    pub fn action(&self, entity: Entity) -> Action {
+        self.entities
+            .get(&entity)
+            .map_or(Action::Mask, |rule| rule.action)
+    }
+
+    fn with(mut self, text: &str) -> Result<Self, RedactError> {
+        limit("bytes", text.len(), RULES_BYTES_MAX)?;
+        let syntax = |error: toml::de::Error| RedactError::Syntax {
+            what: error.to_string().trim_end().to_owned(),
+        };
+        let head: Head = toml::from_str(text).map_err(syntax)?;
+        if head.format != FORMAT {
+            return Err(RedactError::Format {
+                found: head.format,
+                known: FORMAT,
+            });
+        }
+        let file: File = toml::from_str(text).map_err(syntax)?;
+        debug_assert_eq!(file.format, head.format);
+        self.version = file.version;
+        if let Some(regions) = file.regions {
+            self.regions = regions;
+        }
+        for (entity, said) in file.entities {
+            let rule = self.entities.entry(entity).or_insert(EntityRule {
+                action: Action::Mask,
+                context: Vec::new(),
+            });
+            if let Some(action) = said.action {
+                rule.action = action;
+            }
+            if let Some(context) = said.context {
+                rule.context = context;
+            }
+        }
+        self.services.extend(file.services);
+        if let Some(policy) = file.policy {
+            self.policy = policy;
+        }
+        let said = file.profanity;
+        let profanity = &mut self.profanity;
+        profanity.enabled = said.enabled.unwrap_or(profanity.enabled);
+        profanity.action = said.action.unwrap_or(profanity.action);
+        if let Some(words) = said.words {
+            profanity.words = words;
+        }
+        if let Some(allow) = said.allow {
+            profanity.allow = allow;
+        }
+        self.check()?;
+        Ok(self)
+    }
+
+    fn check(&self) -> Result<(), RedactError> {
+        let words = self.entities.values().map(|rule| rule.context.len()).sum();
+        limit("words of context", words, WORDS_MAX)?;
+        limit("services", self.services.len(), WORDS_MAX)?;
+        limit("rules of content", self.policy.len(), POLICY_RULES_MAX)?;
+        limit("words of profanity", self.profanity.words.len(), WORDS_MAX)?;
+        let context = self.entities.values().flat_map(|rule| &rule.context);
+        for word in context.chain(&self.profanity.words) {
+            if !WORD_BYTES.contains(&word.len()) || word.trim() != word {
+                return Err(RedactError::Word {
+                    word: word.clone(),
+                    what: "it is too short or too long, or has space around it",
+                });
+            }
+        }
+        self.services.iter().try_for_each(check_service)?;
+        let mut names = BTreeSet::new();
+        for rule in &self.policy {
+            check_policy(rule)?;
+            if !names.insert(&rule.id) {
+                return Err(RedactError::Rule {
+                    rule: rule.id.clone(),
+                    what: "there is another rule with this name",
+                });
+            }
+        }
+        check_action("profanity", self.profanity.action)
+    }
+}
+
+fn limit(what: &'static str, found: usize, max: usize) -> Result<(), RedactError> {
+    if found > max {
+        return Err(RedactError::TooMany { what, found, max });
+    }
+    Ok(())
+}
+
+fn check_service(service: &Service) -> Result<(), RedactError> {
+    let refused = |what| {
+        Err(RedactError::Service {
+            service: service.owner.clone(),
+            what,
+        })
+    };
+    let [least, most] = service.length;
+    if !PREFIX_BYTES.contains(&service.prefix.len()) || !service.prefix.is_ascii() {
+        return refused("the prefix is too short or too long, or not ASCII");
+    }
+    if least == 0 || least > most || most > KEY_CHARS_MAX {
+        return refused("no key can be so long");
+    }
+    Ok(())
+}
+
+fn check_policy(rule: &PolicyRule) -> Result<(), RedactError> {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if rule.id.is_empty() || rule.id.len() > PHRASE_BYTES_MAX || !rule.id.bytes().all(plain) {
+        return Err(RedactError::Rule {
+            rule: rule.id.clone(),
+            what: "a mark could not show it",
+        });
+    }
+    limit("phrases", rule.phrases.len(), WORDS_MAX)?;
+    limit("patterns", rule.patterns.len(), POLICY_RULES_MAX)?;
+    for phrase in &rule.phrases {
+        if phrase.trim().len() < *WORD_BYTES.start() || phrase.len() > PHRASE_BYTES_MAX {
+            return Err(RedactError::Word {
+                word: phrase.clone(),
+                what: "the phrase is too short or too long",
+            });
+        }
+    }
+    check_action(&format!("rule `{}`", rule.id), rule.action)
+}
+
+/// Words of others are not worth a token: they are masked, dropped or looked at.
+fn check_action(what: &str, action: Action) -> Result<(), RedactError> {
+    let action = match action {
+        Action::Keep | Action::Mask | Action::Drop | Action::Review => return Ok(()),
+        Action::Hash => "hash",
+        Action::Tokenise => "tokenise",
+    };
+    Err(RedactError::Action {
+        what: what.to_owned(),
+        action,
+    })
+}

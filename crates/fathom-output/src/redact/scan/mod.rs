@@ -1,0 +1,430 @@
+//! Finds personal data and secrets in one segment of a text.
+//!
+//! One automaton finds the words: those beside which values stand, prefixes of keys, `://`. One pass over the tokens (runs of
+//! letters and digits) looks at what they are made of, and only what can be something is looked at again. Nothing is looked
+//! at more often than a fixed number of times, so the work grows with the text and no faster.
+
+mod dates;
+mod mixed;
+mod net;
+mod numbers;
+mod phones;
+mod secrets;
+
+use std::collections::BTreeSet;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use regex::Regex;
+
+use super::entity::{Action, Entity, Region};
+use super::error::RedactError;
+use super::rules::{Alphabet, Rules};
+
+pub(super) use secrets::{KEY_MARK_BYTES_MAX, key_begin, key_end_mark, unfinished_key};
+
+/// How far before a value its word may stand, in bytes.
+pub(super) const CONTEXT_BYTES: usize = 64;
+/// How far after a value its word may stand.
+const CONTEXT_AFTER_BYTES: usize = 24;
+/// Longest token that can be a number, a code or an address.
+const TOKEN_BYTES_MAX: usize = 80;
+
+/// What the automaton found.
+#[derive(Clone, Copy, Debug)]
+enum Word {
+    /// A word beside which values of this kind stand.
+    Context(Entity),
+    /// What keys of a service begin with, by its place in the list.
+    Service(usize),
+    /// `://`.
+    Scheme,
+    /// What the head of a JSON web token begins with.
+    Jwt,
+}
+
+#[derive(Debug)]
+struct KeyForm {
+    prefix: String,
+    alphabet: Alphabet,
+    length: [usize; 2],
+}
+
+/// Rules, ready to be used.
+#[derive(Debug)]
+pub(super) struct Recognisers {
+    words: AhoCorasick,
+    meanings: Vec<Word>,
+    services: Vec<KeyForm>,
+    regions: BTreeSet<Region>,
+    kept: Vec<Entity>,
+    dates: Regex,
+}
+
+impl Recognisers {
+    pub(super) fn new(rules: &Rules) -> Result<Self, RedactError> {
+        let mut patterns = vec!["://".to_owned(), "eyJ".to_owned()];
+        let mut meanings = vec![Word::Scheme, Word::Jwt];
+        for (entity, rule) in &rules.entities {
+            if rule.action == Action::Keep {
+                continue;
+            }
+            for word in &rule.context {
+                patterns.push(word.clone());
+                meanings.push(Word::Context(*entity));
+            }
+        }
+        let mut services = Vec::new();
+        for service in &rules.services {
+            patterns.push(service.prefix.clone());
+            meanings.push(Word::Service(services.len()));
+            services.push(KeyForm {
+                prefix: service.prefix.clone(),
+                alphabet: service.alphabet,
+                length: service.length,
+            });
+        }
+        let words = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::Standard)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&patterns)
+            .map_err(|error| RedactError::Syntax {
+                what: error.to_string(),
+            })?;
+        let kept = Entity::ALL
+            .into_iter()
+            .filter(|entity| rules.action(*entity) == Action::Keep)
+            .collect();
+        Ok(Self {
+            words,
+            meanings,
+            services,
+            regions: rules.regions.clone(),
+            kept,
+            dates: dates::pattern()?,
+        })
+    }
+}
+
+/// Something that was found, by its place in the segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub start: usize,
+    pub end: usize,
+    pub entity: Entity,
+}
+
+/// A word of context. What an earlier segment ended with has places before zero.
+#[derive(Clone, Copy, Debug)]
+struct Hit {
+    entity: Entity,
+    start: isize,
+    end: isize,
+}
+
+/// What is known of the text before a segment.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Before {
+    /// The last character.
+    pub last: Option<char>,
+    hits: Vec<Hit>,
+}
+
+impl Before {
+    /// Moves on by a segment that ends at `cut`.
+    pub(super) fn advance(&mut self, segment: &str, cut: usize) {
+        let cut_place = place(cut);
+        self.hits
+            .retain(|hit| hit.start < cut_place && hit.end > cut_place - place(CONTEXT_BYTES));
+        for hit in &mut self.hits {
+            hit.start -= cut_place;
+            hit.end -= cut_place;
+        }
+        if let Some(last) = segment[..cut].chars().next_back() {
+            self.last = Some(last);
+        }
+        // After an empty line something else begins.
+        if segment[..cut].trim().is_empty() {
+            self.hits.clear();
+        }
+    }
+}
+
+/// A place in a segment, which is never near the largest number.
+fn place(bytes: usize) -> isize {
+    isize::try_from(bytes).unwrap_or(isize::MAX)
+}
+
+/// One look at one segment.
+pub(super) struct Scan<'a> {
+    rules: &'a Recognisers,
+    text: &'a str,
+    bytes: &'a [u8],
+    before: &'a mut Before,
+    found: Vec<Found>,
+    /// Where credentials inside addresses end, in order.
+    credential_ends: Vec<usize>,
+    /// Up to where a web token was looked for.
+    jwt_until: usize,
+    /// Up to where a value after a word was looked at.
+    value_until: usize,
+    /// Bytes that were looked at, as far as a loop of ours looked at them.
+    steps: u64,
+}
+
+const DIGIT: u8 = 1;
+const LETTER: u8 = 2;
+/// A letter that is a hexadecimal digit too.
+const HEX: u8 = 4;
+const AT: u8 = 8;
+const COLON: u8 = 16;
+
+/// What each byte is.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0_u8;
+    loop {
+        classes[byte as usize] = match byte {
+            b'0'..=b'9' => DIGIT,
+            b'a'..=b'f' | b'A'..=b'F' => LETTER | HEX,
+            b'g'..=b'z' | b'G'..=b'Z' => LETTER,
+            b'@' => AT,
+            b':' => COLON,
+            _ => 0,
+        };
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    classes
+};
+
+impl<'a> Scan<'a> {
+    /// Finds everything in a segment, in order and without overlaps.
+    pub(super) fn run(
+        rules: &'a Recognisers,
+        before: &'a mut Before,
+        text: &'a str,
+    ) -> (Vec<Found>, u64) {
+        let mut scan = Self {
+            rules,
+            text,
+            bytes: text.as_bytes(),
+            before,
+            found: Vec::new(),
+            credential_ends: Vec::new(),
+            jwt_until: 0,
+            value_until: 0,
+            steps: 0,
+        };
+        scan.words();
+        let classes = scan
+            .bytes
+            .iter()
+            .fold(0, |all, &byte| all | CLASSES[usize::from(byte)]);
+        scan.count(2 * text.len());
+        if classes & (DIGIT | AT | COLON) != 0 {
+            scan.tokens();
+        }
+        if classes & DIGIT != 0 {
+            scan.birth_dates();
+        }
+        if let Some(begin) = key_begin(text) {
+            // A segment with a private key was cut where the key ends.
+            scan.push(Entity::PrivateKey, begin, text.len());
+        }
+        let steps = scan.steps;
+        (without_overlaps(scan.found), steps)
+    }
+
+    fn count(&mut self, bytes: usize) {
+        self.steps += bytes as u64;
+    }
+
+    fn words(&mut self) {
+        for word in self.rules.words.find_overlapping_iter(self.text) {
+            let (start, end) = (word.start(), word.end());
+            match self.rules.meanings[word.pattern().as_usize()] {
+                Word::Context(entity) => {
+                    if self.is_word(start, end) {
+                        self.before.hits.push(Hit {
+                            entity,
+                            start: place(start),
+                            end: place(end),
+                        });
+                        if matches!(entity, Entity::Secret | Entity::Password) {
+                            self.assignment(entity, start, end);
+                        }
+                    }
+                }
+                Word::Service(which) => self.service_key(which, start),
+                Word::Scheme => self.credentials(start, end),
+                Word::Jwt => self.jwt(start),
+            }
+        }
+    }
+
+    /// One pass over runs of letters and digits, and the signs between them.
+    fn tokens(&mut self) {
+        let mut at = 0;
+        while at < self.bytes.len() {
+            let class = CLASSES[usize::from(self.bytes[at])];
+            if class & (DIGIT | LETTER) != 0 {
+                let (end, classes) = self.token_end(at);
+                at = self.token(at, end, classes).max(end);
+            } else {
+                if class == AT {
+                    self.email(at);
+                } else if class == COLON && self.byte(at + 1) == Some(b':') {
+                    at = self.ip6(at).unwrap_or(at);
+                }
+                at += 1;
+            }
+        }
+    }
+
+    fn token_end(&self, start: usize) -> (usize, u8) {
+        let mut end = start;
+        let mut classes = 0;
+        let mut all_hex = true;
+        while let Some(&byte) = self.bytes.get(end) {
+            let class = CLASSES[usize::from(byte)];
+            if class & (DIGIT | LETTER) == 0 {
+                break;
+            }
+            all_hex &= class & (DIGIT | HEX) != 0;
+            classes |= class & (DIGIT | LETTER);
+            end += 1;
+        }
+        (end, if all_hex { classes | HEX } else { classes })
+    }
+
+    /// Looks at one token and says where to go on.
+    fn token(&mut self, start: usize, end: usize, classes: u8) -> usize {
+        self.count(end - start);
+        if end - start > TOKEN_BYTES_MAX || self.joined_before(start) {
+            return end;
+        }
+        let next = self.byte(end);
+        if classes & HEX != 0 && matches!(next, Some(b':' | b'-' | b'.')) {
+            if let Some(end) = self.mac(start, end) {
+                return end;
+            }
+            if next == Some(b':')
+                && let Some(end) = self.ip6(start)
+            {
+                return end;
+            }
+        }
+        if self.joined_after(end) {
+            return end;
+        }
+        let found = if classes & LETTER == 0 {
+            self.number(start)
+        } else if classes & DIGIT != 0 || matches!(end - start, 1 | 2) {
+            self.mixed(start, end)
+        } else {
+            None
+        };
+        found.unwrap_or(end)
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.bytes.get(at).copied()
+    }
+
+    fn char_before(&self, at: usize) -> Option<char> {
+        match at.checked_sub(1).and_then(|last| self.byte(last)) {
+            Some(byte) if byte.is_ascii() => Some(char::from(byte)),
+            Some(_) => self.text[..at].chars().next_back(),
+            None => self.before.last,
+        }
+    }
+
+    fn char_after(&self, at: usize) -> Option<char> {
+        match self.byte(at) {
+            Some(byte) if byte.is_ascii() => Some(char::from(byte)),
+            Some(_) => self.text[at..].chars().next(),
+            None => None,
+        }
+    }
+
+    /// Whether a token goes on to the left: after `_` or a letter of any script.
+    fn joined_before(&self, at: usize) -> bool {
+        self.char_before(at)
+            .is_some_and(|before| before == '_' || before.is_alphanumeric())
+    }
+
+    fn joined_after(&self, at: usize) -> bool {
+        self.char_after(at)
+            .is_some_and(|after| after == '_' || after.is_alphanumeric())
+    }
+
+    /// Whether what matched is a word of its own, or a part of a name such as `user_phone` or `phoneNumber`.
+    fn is_word(&self, start: usize, end: usize) -> bool {
+        let text = &self.text[start..end];
+        let begins = match (self.char_before(start), text.chars().next()) {
+            (Some(before), Some(first)) if before.is_alphabetic() && first.is_alphabetic() => {
+                before.is_lowercase() && first.is_uppercase()
+            }
+            _ => true,
+        };
+        let ends = match (text.chars().next_back(), self.char_after(end)) {
+            (Some(last), Some(after)) if last.is_alphabetic() && after.is_alphabetic() => {
+                last.is_lowercase() && after.is_uppercase()
+            }
+            _ => true,
+        };
+        begins && ends
+    }
+
+    /// Whether a word that speaks of this entity stands near.
+    fn in_context(&self, entity: Entity, start: usize, end: usize) -> bool {
+        let (start, end) = (place(start), place(end));
+        self.hits_from(start - place(CONTEXT_BYTES))
+            .iter()
+            .take_while(|hit| hit.end <= end + place(CONTEXT_BYTES))
+            .any(|hit| {
+                hit.entity == entity
+                    && (hit.end <= start
+                        || (hit.start >= end && hit.start - end <= place(CONTEXT_AFTER_BYTES)))
+            })
+    }
+
+    /// Words that end at a place or after it. They are kept in order of their ends.
+    fn hits_from(&self, from: isize) -> &[Hit] {
+        let hits = &self.before.hits;
+        &hits[hits.partition_point(|hit| hit.end < from)..]
+    }
+
+    /// Whether a number that many others look like may count: a word stands beside it, or its country was named.
+    fn expected(&self, entity: Entity, start: usize, end: usize) -> bool {
+        entity
+            .region()
+            .is_some_and(|region| self.rules.regions.contains(&region))
+            || self.in_context(entity, start, end)
+    }
+
+    fn push(&mut self, entity: Entity, start: usize, end: usize) {
+        if !self.rules.kept.contains(&entity) {
+            self.found.push(Found { start, end, entity });
+        }
+    }
+}
+
+/// Where two overlap, both go, under the name of the more telling one: nothing that was found is shown.
+fn without_overlaps(mut found: Vec<Found>) -> Vec<Found> {
+    found.sort_unstable_by_key(|found| (found.start, found.end));
+    let mut kept: Vec<Found> = Vec::with_capacity(found.len());
+    for next in found {
+        match kept.last_mut() {
+            Some(last) if next.start < last.end => {
+                last.end = last.end.max(next.end);
+                last.entity = last.entity.min(next.entity);
+            }
+            _ => kept.push(next),
+        }
+    }
+    kept
+}

@@ -1,0 +1,225 @@
+//! Addresses: of mail, of hosts, of network cards, and the credentials inside addresses.
+
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use super::{CLASSES, DIGIT, Entity, HEX, LETTER, Scan};
+
+/// Longest part of an address before `@`.
+const LOCAL_BYTES_MAX: usize = 64;
+/// Longest name of a host.
+const HOST_BYTES_MAX: usize = 253;
+/// Longest credentials inside an address.
+const CREDENTIALS_BYTES_MAX: usize = 512;
+/// A name alone is no secret; a token is at least so long.
+const LONE_TOKEN_BYTES_MIN: usize = 20;
+const IP6_BYTES_MAX: usize = 45;
+/// Names of files that look like addresses: `icon@2x.png`.
+const FILE_ENDINGS: [&str; 9] = [
+    "css", "gif", "html", "jpeg", "jpg", "json", "png", "svg", "webp",
+];
+
+impl Scan<'_> {
+    /// An address of mail, from its `@`.
+    pub(super) fn email(&mut self, at: usize) {
+        let (start, end) = (self.local_start(at), self.host_end(at + 1));
+        self.count(end - start);
+        let host = &self.text[at + 1..end];
+        let Some((_, top)) = host.rsplit_once('.') else {
+            return;
+        };
+        let is_top = top.chars().count() >= 2
+            && (top.chars().all(char::is_alphabetic) || top.starts_with("xn--"));
+        let is_file = FILE_ENDINGS.contains(&top.to_ascii_lowercase().as_str());
+        let is_repository = &self.text[start..at] == "git" && self.byte(end) == Some(b':');
+        let follows_credentials = self.credential_ends.binary_search(&at).is_ok();
+        if start < at && is_top && !is_file && !is_repository && !follows_credentials {
+            self.push(Entity::Email, start, end);
+        }
+    }
+
+    fn local_start(&self, at: usize) -> usize {
+        let mut start = at;
+        for (place, letter) in self.text[..at].char_indices().rev() {
+            let inside = letter.is_alphanumeric()
+                || matches!(letter, '_' | '%' | '+' | '-' | '&')
+                || (letter == '.' && start < at && self.bytes[start] != b'.')
+                || (letter == '\'' && start < at && self.letters_around(place));
+            if !inside || at - place > LOCAL_BYTES_MAX {
+                break;
+            }
+            start = place;
+        }
+        while matches!(self.byte(start), Some(b'.' | b'-' | b'&' | b'%')) && start < at {
+            start += 1;
+        }
+        start
+    }
+
+    fn letters_around(&self, at: usize) -> bool {
+        self.char_before(at).is_some_and(char::is_alphabetic)
+            && self.char_after(at + 1).is_some_and(char::is_alphabetic)
+    }
+
+    fn host_end(&self, start: usize) -> usize {
+        let mut end = start;
+        for (place, letter) in self.text[start..].char_indices() {
+            let place = start + place;
+            let inside = letter.is_alphanumeric()
+                || letter == '-'
+                || (letter == '.' && place > start && self.bytes[place - 1] != b'.');
+            if !inside || place - start >= HOST_BYTES_MAX {
+                break;
+            }
+            end = place + letter.len_utf8();
+        }
+        while end > start && matches!(self.bytes[end - 1], b'.' | b'-') {
+            end -= 1;
+        }
+        end
+    }
+
+    /// `user:word` of an address, from its `://`.
+    pub(super) fn credentials(&mut self, scheme_end: usize, start: usize) {
+        if !self
+            .char_before(scheme_end)
+            .is_some_and(char::is_alphanumeric)
+        {
+            return;
+        }
+        let mut at_sign = None;
+        let mut colon = None;
+        let mut seen = 0;
+        for (place, &byte) in self.bytes[start..].iter().enumerate() {
+            seen = place;
+            match byte {
+                b'@' => at_sign = Some(start + place),
+                b':' if colon.is_none() => colon = Some(start + place),
+                b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'>' | b'`' => break,
+                _ if byte.is_ascii_whitespace() || place >= CREDENTIALS_BYTES_MAX => break,
+                _ => {}
+            }
+        }
+        self.count(seen);
+        let Some(end) = at_sign else {
+            return;
+        };
+        let has_word = colon.is_some_and(|colon| colon + 1 < end);
+        if has_word || end - start >= LONE_TOKEN_BYTES_MIN {
+            self.credential_ends.push(end);
+            self.push(Entity::UrlCredentials, start, end);
+        }
+    }
+
+    /// An address of four numbers.
+    pub(super) fn ip4(&mut self, start: usize, end: usize) -> Option<usize> {
+        self.text[start..end].parse::<Ipv4Addr>().ok()?;
+        if self.after_version(start) {
+            return None;
+        }
+        self.push(Entity::Ip, start, end);
+        Some(end)
+    }
+
+    /// Whether the word before says that a version follows.
+    fn after_version(&self, start: usize) -> bool {
+        let floor = start.saturating_sub(16);
+        let head = self.bytes[floor..start]
+            .trim_ascii_end()
+            .to_ascii_lowercase();
+        let head = head.strip_suffix(b":").unwrap_or(&head);
+        [
+            b"version".as_slice(),
+            b" ver",
+            b"ver.",
+            b"release",
+            b"build",
+            b"section",
+            b" v",
+            b"firmware",
+            b"driver",
+        ]
+        .iter()
+        .any(|word| head.ends_with(word))
+    }
+
+    /// An address of version 6, from its first sign.
+    pub(super) fn ip6(&mut self, start: usize) -> Option<usize> {
+        if self
+            .char_before(start)
+            .is_some_and(|before| before.is_alphanumeric() || matches!(before, ':' | '.' | '_'))
+        {
+            return None;
+        }
+        let inside = |byte: &u8| {
+            CLASSES[usize::from(*byte)] & (DIGIT | HEX) != 0 || matches!(byte, b':' | b'.')
+        };
+        let length = self.bytes[start..]
+            .iter()
+            .take(IP6_BYTES_MAX + 1)
+            .take_while(|byte| inside(byte))
+            .count();
+        self.count(length);
+        let mut end = start + length;
+        while end > start && (self.bytes[end - 1] == b'.' || self.text[start..end].ends_with("::."))
+        {
+            end -= 1;
+        }
+        if self.text[start..end].ends_with(':') && !self.text[start..end].ends_with("::") {
+            end -= 1;
+        }
+        let text = &self.text[start..end];
+        let joined = self
+            .char_after(end)
+            .is_some_and(|after| after.is_alphanumeric() || after == '_');
+        if joined || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        text.parse::<Ipv6Addr>().ok()?;
+        let groups: Vec<&str> = text.split(':').filter(|group| !group.is_empty()).collect();
+        // Names of code (`a1::b2`) and fingerprints of eight pairs look the same.
+        let is_name = !text.starts_with("::") && groups.len() < 3 && groups[0].len() < 3;
+        let is_fingerprint = groups.len() == 8 && groups.iter().all(|group| group.len() == 2);
+        if is_name || is_fingerprint {
+            return None;
+        }
+        self.push(Entity::Ip, start, end);
+        Some(end)
+    }
+
+    /// The address of a network card, from its first token: six pairs, or three fours with dots.
+    pub(super) fn mac(&mut self, start: usize, end: usize) -> Option<usize> {
+        let sign = self.byte(end)?;
+        let (pieces, width) = match (end - start, sign) {
+            (2, b':' | b'-') => (6, 2),
+            (4, b'.') => (3, 4),
+            _ => return None,
+        };
+        if self
+            .char_before(start)
+            .is_some_and(|before| matches!(before, ':' | '-' | '.'))
+        {
+            return None;
+        }
+        let length = pieces * (width + 1) - 1;
+        let text = self.bytes.get(start..start + length)?;
+        self.count(length);
+        let shaped = text.iter().enumerate().all(|(place, byte)| {
+            if place % (width + 1) == width {
+                *byte == sign
+            } else {
+                CLASSES[usize::from(*byte)] & (DIGIT | HEX) != 0
+            }
+        });
+        let end = start + length;
+        let goes_on = self.byte(end) == Some(sign)
+            && self
+                .byte(end + 1)
+                .is_some_and(|byte| CLASSES[usize::from(byte)] & (DIGIT | LETTER) != 0);
+        let only_digits = width == 4 && text.iter().all(|byte| !byte.is_ascii_alphabetic());
+        if !shaped || goes_on || only_digits || self.joined_after(end) {
+            return None;
+        }
+        self.push(Entity::Mac, start, end);
+        Some(end)
+    }
+}

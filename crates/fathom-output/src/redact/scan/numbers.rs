@@ -1,0 +1,334 @@
+//! Numbers: groups of digits with single signs between them, and what they can be.
+
+use super::{Entity, Scan};
+use crate::redact::checks;
+
+/// Most groups that one number has.
+pub(super) const GROUPS_MAX: usize = 8;
+/// Most digits of a number.
+const DIGITS_MAX: usize = 24;
+
+/// What stands before a group.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Gap {
+    /// It is the first group.
+    #[default]
+    Begin,
+    Space,
+    Dash,
+    Dot,
+    Slash,
+    /// A bracket, with or without a space or dash beside it.
+    Bracket,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Group {
+    pub start: usize,
+    pub end: usize,
+    pub gap: Gap,
+}
+
+impl Group {
+    pub(super) fn len(self) -> usize {
+        self.end - self.start
+    }
+}
+
+/// Groups of digits that may be one number.
+#[derive(Debug)]
+pub(super) struct Run {
+    groups: [Group; GROUPS_MAX],
+    count: usize,
+}
+
+impl Run {
+    pub(super) fn groups(&self) -> &[Group] {
+        &self.groups[..self.count]
+    }
+}
+
+/// A way to write a number: the lengths of its groups, and what stands between them.
+struct Form {
+    entity: Entity,
+    lengths: &'static [usize],
+    gaps: &'static [Gap],
+    strength: Strength,
+}
+
+/// How much a form alone tells.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Strength {
+    /// Its check and its shape are enough.
+    Alone,
+    /// Too many other numbers look the same: a word beside it is needed.
+    WithContext,
+}
+
+const fn form(
+    entity: Entity,
+    lengths: &'static [usize],
+    gaps: &'static [Gap],
+    strength: Strength,
+) -> Form {
+    Form {
+        entity,
+        lengths,
+        gaps,
+        strength,
+    }
+}
+
+const SPACE: &[Gap] = &[Gap::Space];
+const DASH: &[Gap] = &[Gap::Dash];
+const DOT: &[Gap] = &[Gap::Dot];
+
+/// Gaps are repeated: one stands for all.
+const FORMS: [Form; 31] = {
+    use Entity as E;
+    use Strength::{Alone, WithContext};
+    [
+        form(E::FrNir, &[15], &[], Alone),
+        form(E::FrNir, &[13, 2], SPACE, Alone),
+        form(E::FrNir, &[1, 2, 2, 2, 3, 3, 2], SPACE, Alone),
+        form(E::Card, &[4, 4, 4, 4], SPACE, Alone),
+        form(E::Card, &[4, 4, 4, 4], DASH, Alone),
+        form(E::Card, &[4, 6, 5], SPACE, Alone),
+        form(E::Card, &[4, 6, 5], DASH, Alone),
+        form(E::Card, &[4, 6, 4], SPACE, Alone),
+        form(E::Card, &[4, 6, 4], DASH, Alone),
+        form(E::Card, &[4, 4, 4, 4, 3], SPACE, Alone),
+        form(E::UsSsn, &[3, 2, 4], DASH, Alone),
+        form(E::UsSsn, &[3, 2, 4], SPACE, WithContext),
+        form(E::UsSsn, &[9], &[], WithContext),
+        form(E::DeSteuerId, &[11], &[], Alone),
+        form(E::DeSteuerId, &[2, 3, 3, 3], SPACE, Alone),
+        form(E::PlPesel, &[11], &[], Alone),
+        form(
+            E::BrCpf,
+            &[3, 3, 3, 2],
+            &[Gap::Dot, Gap::Dot, Gap::Dash],
+            Alone,
+        ),
+        form(E::BrCpf, &[11], &[], WithContext),
+        form(E::BrCpf, &[9, 2], DASH, WithContext),
+        form(E::InAadhaar, &[4, 4, 4], SPACE, Alone),
+        form(E::InAadhaar, &[4, 4, 4], DASH, Alone),
+        form(E::InAadhaar, &[12], &[], WithContext),
+        form(E::UkNhs, &[3, 3, 4], SPACE, WithContext),
+        form(E::UkNhs, &[3, 3, 4], DASH, WithContext),
+        form(E::UkNhs, &[10], &[], WithContext),
+        form(E::NlBsn, &[9], &[], WithContext),
+        form(E::NlBsn, &[4, 2, 3], DOT, WithContext),
+        form(E::NlBsn, &[4, 2, 3], SPACE, WithContext),
+        form(E::NlBsn, &[3, 3, 3], SPACE, WithContext),
+        form(E::NlBsn, &[3, 3, 3], DOT, WithContext),
+        form(E::NlBsn, &[8], &[], WithContext),
+    ]
+};
+
+impl Form {
+    fn fits(&self, groups: &[Group]) -> bool {
+        groups.len() >= self.lengths.len()
+            && self
+                .lengths
+                .iter()
+                .zip(groups)
+                .all(|(length, group)| group.len() == *length)
+            && groups[1..self.lengths.len()]
+                .iter()
+                .enumerate()
+                .all(|(place, group)| self.gaps[place % self.gaps.len()] == group.gap)
+    }
+}
+
+impl Scan<'_> {
+    /// Looks at a number from its first group.
+    pub(super) fn number(&mut self, start: usize) -> Option<usize> {
+        let run = self.groups_from(start);
+        let groups = run.groups();
+        let last = groups.last()?;
+        self.count(last.end - start);
+        if self.char_before(start) == Some('+') {
+            return self.phone_abroad(&run, start - usize::from(start > 0));
+        }
+        if self.inside_number(start) {
+            return None;
+        }
+        if let Some(end) = dotted(groups) {
+            return self.ip4(start, end);
+        }
+        if groups[0].len() == 8 {
+            let end = self.spanish(start, groups[0].end);
+            if end.is_some() {
+                return end;
+            }
+        }
+        self.identity(groups).or_else(|| self.phone_at_home(&run))
+    }
+
+    fn spanish(&mut self, start: usize, end: usize) -> Option<usize> {
+        let token = self.bytes[start..end].to_vec();
+        self.dni(start, end, &token, 0)
+    }
+
+    /// Cards and national numbers.
+    fn identity(&mut self, groups: &[Group]) -> Option<usize> {
+        let first = groups[0];
+        let mut choice: Option<(Entity, usize)> = None;
+        if (13..=19).contains(&first.len()) && !self.number_goes_on(first.end) {
+            let digits = self.digits(&groups[..1]);
+            if card(&digits) {
+                choice = Some((Entity::Card, first.end));
+            }
+        }
+        for form in &FORMS {
+            if !form.fits(groups) {
+                continue;
+            }
+            let (own, rest) = groups.split_at(form.lengths.len());
+            let end = own[own.len() - 1].end;
+            if self.number_goes_on(end)
+                || (form.entity != Entity::Card && self.pattern_goes_on(own, rest))
+            {
+                continue;
+            }
+            let digits = self.digits(own);
+            let holds = holds(form.entity, &digits);
+            if holds && self.expected(form.entity, first.start, end) {
+                choice = Some((form.entity, end));
+                break;
+            }
+            if holds && form.strength == Strength::Alone && choice.is_none() {
+                choice = Some((form.entity, end));
+            }
+        }
+        let (entity, end) = choice?;
+        self.push(entity, first.start, end);
+        Some(end)
+    }
+
+    /// Whether groups of the same kind stand before or after: then these are a part of something longer.
+    fn pattern_goes_on(&self, own: &[Group], rest: &[Group]) -> bool {
+        let (Some(first), Some(last)) = (own.first(), own.last()) else {
+            return false;
+        };
+        let after = rest.first().is_some_and(|next| {
+            next.gap == last.gap && (next.gap != Gap::Space || next.len() == last.len())
+        });
+        let mut behind = self.bytes[..first.start].iter().rev().skip(1);
+        let length = behind
+            .clone()
+            .take(GROUPS_MAX)
+            .take_while(|byte| byte.is_ascii_alphanumeric())
+            .count();
+        let before = own.len() > 1
+            && self.char_before(first.start) == Some(' ')
+            && length == first.len()
+            && behind.next().is_some_and(u8::is_ascii_digit);
+        after || before
+    }
+
+    /// Collects groups from the first one.
+    fn groups_from(&self, start: usize) -> Run {
+        let mut run = Run {
+            groups: [Group::default(); GROUPS_MAX],
+            count: 0,
+        };
+        let (mut at, mut gap) = (start, Gap::Begin);
+        while run.count < GROUPS_MAX {
+            let length = self.bytes[at..]
+                .iter()
+                .take(DIGITS_MAX + 1)
+                .take_while(|byte| byte.is_ascii_digit())
+                .count();
+            let end = at + length;
+            let too_long = length > DIGITS_MAX;
+            if length == 0 || too_long || (run.count > 0 && self.joined_after(end)) {
+                break;
+            }
+            run.groups[run.count] = Group {
+                start: at,
+                end,
+                gap,
+            };
+            run.count += 1;
+            let Some((next, bytes)) = gap_at(&self.bytes[end..]) else {
+                break;
+            };
+            (at, gap) = (end + bytes, next);
+        }
+        run
+    }
+
+    /// Whether a number goes on to the left: after `.` or `-` and a digit.
+    fn inside_number(&self, start: usize) -> bool {
+        start >= 2
+            && matches!(self.bytes[start - 1], b'.' | b'-')
+            && self.bytes[start - 2].is_ascii_digit()
+    }
+
+    fn number_goes_on(&self, end: usize) -> bool {
+        matches!(self.byte(end), Some(b'.' | b'-'))
+            && self.byte(end + 1).is_some_and(|byte| byte.is_ascii_digit())
+    }
+
+    pub(super) fn digits(&self, groups: &[Group]) -> Vec<u8> {
+        groups
+            .iter()
+            .flat_map(|group| &self.bytes[group.start..group.end])
+            .map(|byte| byte - b'0')
+            .collect()
+    }
+}
+
+/// The end of four groups with dots between them, when there is no fifth.
+fn dotted(groups: &[Group]) -> Option<usize> {
+    let dots = groups
+        .iter()
+        .skip(1)
+        .take_while(|group| group.gap == Gap::Dot)
+        .count();
+    (dots == 3).then(|| groups[3].end)
+}
+
+fn card(digits: &[u8]) -> bool {
+    checks::card_issuer(digits) && checks::luhn(digits)
+}
+
+fn holds(entity: Entity, digits: &[u8]) -> bool {
+    match entity {
+        Entity::Card => card(digits),
+        Entity::FrNir => checks::fr_nir(digits),
+        Entity::UsSsn => checks::us_ssn(digits),
+        Entity::DeSteuerId => checks::de_steuer_id(digits),
+        Entity::PlPesel => checks::pl_pesel(digits),
+        Entity::BrCpf => checks::br_cpf(digits),
+        Entity::InAadhaar => digits[0] > 1 && checks::verhoeff(digits),
+        Entity::UkNhs => checks::uk_nhs(digits),
+        // An old number of eight digits is one of nine that begins with zero.
+        Entity::NlBsn if digits.len() == 8 => checks::nl_bsn(&[&[0], digits].concat()),
+        Entity::NlBsn => checks::nl_bsn(digits),
+        _ => false,
+    }
+}
+
+/// The sign between two groups, and how many bytes it takes.
+fn gap_at(bytes: &[u8]) -> Option<(Gap, usize)> {
+    let (gap, length) = match bytes {
+        [b')', b' ' | b'-' | b'/', ..] | [b' ' | b'-', b'(', ..] => (Gap::Bracket, 2),
+        [b')' | b'(', ..] => (Gap::Bracket, 1),
+        [b' ', ..] => (Gap::Space, 1),
+        [b'-', ..] => (Gap::Dash, 1),
+        [b'.', ..] => (Gap::Dot, 1),
+        [b'/', ..] => (Gap::Slash, 1),
+        // A space and a dash that do not break, and a dash of one's own.
+        [0xc2, 0xa0, ..] => (Gap::Space, 2),
+        [0xe2, 0x80, 0x91 | 0x93, ..] => (Gap::Dash, 3),
+        _ => return None,
+    };
+    bytes
+        .get(length)
+        .is_some_and(u8::is_ascii_digit)
+        .then_some((gap, length))
+}

@@ -1,0 +1,182 @@
+//! Telephone numbers: with a country's code anywhere, without one where a word or a region lets expect them.
+
+use std::ops::RangeInclusive;
+
+use super::numbers::{Gap, Group, Run};
+use super::{Entity, Region, Scan};
+
+/// Digits of a number in its country that a word announces.
+const ANNOUNCED_DIGITS: RangeInclusive<usize> = 7..=12;
+/// Most groups of a number within its country.
+const HOME_GROUPS_MAX: usize = 6;
+
+impl Scan<'_> {
+    /// A number with its country's code, from its first group. `start` is where `+` stands.
+    pub(super) fn phone_abroad(&mut self, run: &Run, start: usize) -> Option<usize> {
+        let before = self.char_before(start);
+        if before.is_some_and(|before| before.is_alphanumeric() || matches!(before, '+' | '_')) {
+            return None;
+        }
+        let end = self.abroad_end(run.groups(), 0)?;
+        self.push(Entity::Phone, start, end);
+        Some(end)
+    }
+
+    /// Where a number ends whose country's code begins after `skip` digits.
+    fn abroad_end(&self, groups: &[Group], skip: usize) -> Option<usize> {
+        let mut digits = Vec::new();
+        let mut end = None;
+        for (place, group) in groups.iter().enumerate() {
+            if group.gap == Gap::Slash && place < 2 {
+                break;
+            }
+            // `+49 (0)30`: the zero is only dialled at home.
+            let trunk = place > 0
+                && group.len() == 1
+                && group.gap == Gap::Bracket
+                && self.bytes[group.start] == b'0'
+                && self.byte(group.end) == Some(b')');
+            if trunk {
+                continue;
+            }
+            digits.extend(self.digits(&[*group]));
+            let number = digits.get(skip..)?;
+            let Some((code, lengths)) = country(number) else {
+                if number.len() >= 3 {
+                    return None;
+                }
+                continue;
+            };
+            let national = number.len().saturating_sub(code);
+            if national > *lengths.end() {
+                break;
+            }
+            if lengths.contains(&national) && !self.joined_after(group.end) {
+                end = Some(group.end);
+            }
+        }
+        end
+    }
+
+    /// A number without its country's code, or with two zeros before it.
+    pub(super) fn phone_at_home(&mut self, run: &Run) -> Option<usize> {
+        let groups = run.groups();
+        let first = groups[0];
+        let bracket = self.char_before(first.start) == Some('(')
+            && groups.get(1).is_some_and(|next| next.gap == Gap::Bracket);
+        let start = first.start - usize::from(bracket && first.start > 0);
+        let announced = self.in_context(Entity::Phone, start, first.end);
+        let end = self
+            .zeros_end(groups, announced)
+            .or_else(|| self.home_end(groups, bracket, announced))?;
+        self.push(Entity::Phone, start, end);
+        Some(end)
+    }
+
+    /// `0049 30 …`.
+    fn zeros_end(&self, groups: &[Group], announced: bool) -> Option<usize> {
+        let first = groups[0];
+        let zeros = self.text[first.start..first.end].starts_with("00");
+        let end = zeros.then(|| self.abroad_end(groups, 2)).flatten()?;
+        (announced || end != first.end).then_some(end)
+    }
+
+    fn home_end(&self, groups: &[Group], bracket: bool, announced: bool) -> Option<usize> {
+        if is_date(groups) {
+            return None;
+        }
+        let mut best = None;
+        let mut digits = Vec::new();
+        let mut lengths = Vec::new();
+        for (place, group) in groups.iter().take(HOME_GROUPS_MAX).enumerate() {
+            // A short number after a dash and a space is another one.
+            let other = place > 1
+                && group.gap == Gap::Space
+                && group.len() < 3
+                && groups[place - 1].gap != Gap::Space;
+            if other || self.joined_after(group.end) {
+                break;
+            }
+            digits.extend(self.digits(&[*group]));
+            lengths.push(group.len());
+            let certain = bracket && north_american(&digits, &lengths);
+            let known = |region: &Region| is_home(*region, &digits, &lengths);
+            let configured = self.rules.regions.iter().any(known);
+            let expected = announced && ANNOUNCED_DIGITS.contains(&digits.len());
+            if certain || configured || expected {
+                best = Some(group.end);
+            }
+            if certain {
+                break;
+            }
+        }
+        best
+    }
+}
+
+/// Whether groups are a date: `2024-05-17`, `17.05.2024`, `5/17/24`.
+fn is_date(groups: &[Group]) -> bool {
+    let lengths: Vec<usize> = groups.iter().take(3).map(|group| group.len()).collect();
+    let gaps = groups.get(1).zip(groups.get(2));
+    let same = gaps.is_some_and(|(one, two)| {
+        one.gap == two.gap && matches!(one.gap, Gap::Dash | Gap::Dot | Gap::Slash)
+    });
+    same && matches!(lengths[..], [4, 1..=2, 1..=2] | [1..=2, 1..=2, 4 | 2]) && groups.len() < 5
+}
+
+fn north_american(digits: &[u8], lengths: &[usize]) -> bool {
+    let digits = match (digits.len(), digits) {
+        (11, [1, rest @ ..]) => rest,
+        (10, digits) => digits,
+        _ => return false,
+    };
+    matches!(lengths, [3, 3, 4] | [1, 3, 3, 4] | [10 | 11] | [3, 7])
+        && digits[0] > 1
+        && digits[3] > 1
+}
+
+/// Whether digits are a number as people of a region write it.
+fn is_home(region: Region, digits: &[u8], lengths: &[usize]) -> bool {
+    let count = digits.len();
+    let zero = digits[0] == 0 && digits.get(1).is_some_and(|&digit| digit != 0);
+    match region {
+        Region::Us => north_american(digits, lengths),
+        Region::Gb => zero && (10..=11).contains(&count),
+        Region::De => zero && (8..=12).contains(&count),
+        Region::Fr | Region::Nl => zero && count == 10,
+        Region::Es => count == 9 && digits[0] >= 6,
+        Region::It => (zero || digits[0] == 3) && (9..=11).contains(&count),
+        Region::Pl => count == 9 && matches!(lengths, [3, 3, 3] | [2, 3, 2, 2]),
+        Region::In => count == 10 && digits[0] >= 6,
+        Region::Br => (10..=11).contains(&count) && lengths.len() >= 2 && digits[0] != 0,
+    }
+}
+
+/// How many digits a country's code has, and how many follow it.
+fn country(digits: &[u8]) -> Option<(usize, RangeInclusive<usize>)> {
+    let (first, second) = (*digits.first()?, digits.get(1).copied());
+    let lengths = match (first, second?) {
+        (1, area) => return (area > 1).then_some((1, 10..=10)),
+        (7, _) => return Some((1, 10..=10)),
+        (3, 0) | (5, 2 | 7 | 8) | (9, 0 | 1 | 8) => 10..=10,
+        (2, 7) | (3, 1 | 3 | 4) | (4, 0 | 1 | 8) | (5, 6) | (6, 1) | (9, 3 | 4) => 9..=9,
+        (4, 5 | 7) | (5, 3) | (6, 5) => 8..=8,
+        (3, 2 | 6) | (5, 1) | (6, 6) => 8..=9,
+        (2, 0) | (6, 3 | 4) | (8, 2) => 8..=10,
+        (4, 4) | (8, 1 | 4) | (9, 2) => 9..=10,
+        (5, 4 | 5) | (8, 6) => 10..=11,
+        (3 | 4, 9) => 6..=11,
+        (4, 3) => 7..=13,
+        (4, 6) | (6, 0) | (9, 5) => 7..=10,
+        (6, 2) => 8..=12,
+        (2, 1..=6 | 9)
+        | (3, 5 | 7 | 8)
+        | (4, 2)
+        | (5, 0 | 9)
+        | (6, 7..=9)
+        | (8, 0 | 5 | 7 | 8)
+        | (9, 6 | 7 | 9) => return Some((3, 6..=12)),
+        _ => return None,
+    };
+    Some((2, lengths))
+}

@@ -1,0 +1,308 @@
+//! Secrets: keys of services by how they begin, values after words such as `password:`, web tokens, private keys.
+
+use super::{Entity, Scan};
+
+/// Longest mark before or after a private key.
+pub(in crate::redact) const KEY_MARK_BYTES_MAX: usize = 64;
+/// Longest value after a word.
+const VALUE_BYTES_MAX: usize = 512;
+/// Bits of information in each character, in hundredths: less is a word or a placeholder.
+const KEY_ENTROPY_MIN: f64 = 2.5;
+const VALUE_ENTROPY_MIN: f64 = 2.8;
+const PASSWORD_ENTROPY_MIN: f64 = 1.5;
+const VALUE_BYTES_MIN: usize = 16;
+const PASSWORD_BYTES_MIN: usize = 6;
+/// What someone writes who means a secret and shows none.
+const PLACEHOLDERS: [&str; 12] = [
+    "your",
+    "example",
+    "changeme",
+    "placeholder",
+    "redacted",
+    "dummy",
+    "sample",
+    "xxxx",
+    "none",
+    "null",
+    "env.",
+    "environ",
+];
+
+impl Scan<'_> {
+    /// A key of a service, from its prefix.
+    pub(super) fn service_key(&mut self, which: usize, start: usize) {
+        let rules = self.rules;
+        let form = &rules.services[which];
+        let body = start + form.prefix.len();
+        if !self.text[start..].starts_with(&form.prefix) || self.joined_before(start) {
+            return;
+        }
+        let [least, most] = form.length;
+        let mut length = self.bytes[body..]
+            .iter()
+            .take(most + 1)
+            .take_while(|byte| form.alphabet.has(**byte))
+            .count();
+        self.count(length);
+        // The end of a sentence is no part of a key.
+        while length > 0 && matches!(self.bytes[body + length - 1], b'.') {
+            length -= 1;
+        }
+        let end = body + length;
+        if (least..=most).contains(&length) && entropy(&self.bytes[body..end]) >= KEY_ENTROPY_MIN {
+            self.push(Entity::Secret, start, end);
+        }
+    }
+
+    /// A web token, from its head: three parts in the alphabet of base64, the first of which is a JSON object.
+    pub(super) fn jwt(&mut self, start: usize) {
+        if start < self.jwt_until
+            || self.joined_before(start)
+            || !self.text[start..].starts_with("eyJ")
+        {
+            return;
+        }
+        let mut end = start;
+        let mut parts = [0_usize; 3];
+        for part in &mut parts {
+            let length = self.bytes[end..]
+                .iter()
+                .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+                .count();
+            *part = length;
+            end += length;
+            if self.byte(end) != Some(b'.') {
+                break;
+            }
+            end += 1;
+        }
+        self.count(end - start);
+        self.jwt_until = end;
+        if end > start && self.bytes[end - 1] == b'.' && parts[2] > 0 {
+            end -= 1;
+        }
+        if parts[0] >= 10 && parts[1] >= 8 && parts[2] >= 8 {
+            self.push(Entity::Jwt, start, end);
+        }
+    }
+
+    /// The value after a word such as `api_key`, when it is one.
+    pub(super) fn assignment(&mut self, entity: Entity, word: usize, word_end: usize) {
+        // A word inside a value is a part of it.
+        if word < self.value_until {
+            return;
+        }
+        let spaced = self.text[word..word_end].eq_ignore_ascii_case("bearer")
+            || self.bytes[..word].ends_with(b"--");
+        let Some((start, quote)) = self.value_start(entity, word_end, spaced) else {
+            return;
+        };
+        let ends = |byte: u8| match quote {
+            Some(quote) => byte == quote,
+            None => {
+                byte.is_ascii_whitespace()
+                    || matches!(
+                        byte,
+                        b'"' | b'\''
+                            | b'`'
+                            | b','
+                            | b';'
+                            | b'<'
+                            | b'>'
+                            | b'|'
+                            | b'&'
+                            | b')'
+                            | b']'
+                            | b'}'
+                    )
+            }
+        };
+        let length = self.bytes[start..]
+            .iter()
+            .take(VALUE_BYTES_MAX)
+            .take_while(|byte| !ends(**byte))
+            .count();
+        self.count(length);
+        let mut end = start + length;
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        if quote.is_none() {
+            while end > start && matches!(self.bytes[end - 1], b'.' | b':' | b'?' | b'\\') {
+                end -= 1;
+            }
+        }
+        let plausible = match entity {
+            Entity::Password => is_password(&self.text[start..end]),
+            _ => is_key(&self.text[start..end]),
+        };
+        if plausible {
+            self.value_until = end;
+            self.push(entity, start, end);
+        }
+    }
+
+    /// Where a value begins after its word, and the sign that quotes it.
+    fn value_start(
+        &self,
+        entity: Entity,
+        word_end: usize,
+        spaced: bool,
+    ) -> Option<(usize, Option<u8>)> {
+        let mut at = word_end;
+        while matches!(self.byte(at), Some(b'"' | b'\'' | b'`' | b'*' | b'\\')) && at < word_end + 3
+        {
+            at += 1;
+        }
+        let blanks = |at: usize| {
+            at + self.bytes[at..]
+                .iter()
+                .take(4)
+                .take_while(|byte| matches!(byte, b' ' | b'\t'))
+                .count()
+        };
+        let sign = blanks(at);
+        let rest = &self.bytes[sign..];
+        let signs: usize = [b"=>".as_slice(), b":=", b"==", b"=", b":"]
+            .iter()
+            .find(|sign| rest.starts_with(sign))
+            .map_or(0, |sign| sign.len());
+        let said = if entity == Entity::Password && sign > at {
+            [b"is ".as_slice(), b"was "]
+                .iter()
+                .find(|word| rest.starts_with(word))
+                .map_or(0, |word| word.len())
+        } else {
+            0
+        };
+        if signs + said == 0 && !(spaced && sign > at) {
+            return None;
+        }
+        let mut start = blanks(sign + signs + said);
+        if self.bytes[start..].starts_with(b"\\") {
+            start += 1;
+        }
+        // A heading in bold, as `**Password:** …`.
+        while self.bytes[start..].starts_with(b"*") {
+            start = blanks(start + 1);
+        }
+        let quote = self
+            .byte(start)
+            .filter(|byte| matches!(byte, b'"' | b'\'' | b'`'));
+        Some((start + usize::from(quote.is_some()), quote))
+    }
+}
+
+/// Where a private key begins in a text.
+pub(in crate::redact) fn key_begin(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(found) = memchr::memmem::find(&text.as_bytes()[from..], b"-----BEGIN ") {
+        let begin = from + found;
+        let label = &text.as_bytes()[begin + 11..];
+        let label = &label[..label.len().min(KEY_MARK_BYTES_MAX)];
+        if let Some(end) = memchr::memmem::find(label, b"-----")
+            && memchr::memmem::find(&label[..end], b"PRIVATE KEY").is_some()
+        {
+            return Some(begin);
+        }
+        from = begin + 11;
+    }
+    None
+}
+
+/// Where a key ends that begins with this text: after the mark of its end.
+pub(in crate::redact) fn key_end_mark(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let begin = memchr::memmem::find(bytes, b"-----END ")? + 9;
+    let label = &bytes[begin..bytes.len().min(begin + KEY_MARK_BYTES_MAX)];
+    memchr::memmem::find(label, b"-----").map(|end| begin + end + 5)
+}
+
+/// How much of a text belongs to a key whose end is missing: its mark, and what is base64 after it.
+pub(in crate::redact) fn unfinished_key(text: &str) -> usize {
+    const LINE_BYTES_MIN: usize = 16;
+    let mark = text[11..]
+        .find("-----")
+        .map_or(text.len(), |end| 11 + end + 5);
+    let mut end = mark;
+    let mut at = mark;
+    while at < text.len() {
+        let rest = &text.as_bytes()[at..];
+        let gap = rest
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace() || **byte == b'\\')
+            .count();
+        // In JSON a line ends with a backslash and a letter.
+        let escaped = usize::from(
+            gap > 0 && rest[gap - 1] == b'\\' && matches!(rest.get(gap), Some(b'n' | b'r')),
+        );
+        let begin = gap + escaped;
+        let length = rest[begin..]
+            .iter()
+            .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='))
+            .count();
+        if length < LINE_BYTES_MIN {
+            break;
+        }
+        at += begin + length;
+        end = at;
+    }
+    end
+}
+
+/// Whether a value can be a key: long, of many characters, with a digit.
+fn is_key(value: &str) -> bool {
+    value.len() >= VALUE_BYTES_MIN
+        && value
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_./+=~:".contains(&byte))
+        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && !is_placeholder(value)
+        && !value.contains("://")
+        && entropy(value.as_bytes()) >= VALUE_ENTROPY_MIN
+}
+
+/// Whether a value can be a password: not a word, and not a part of a program.
+fn is_password(value: &str) -> bool {
+    let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
+    let sign = |byte: &u8| byte.is_ascii_punctuation() && !b"-_./".contains(byte);
+    let classes = usize::from(has(u8::is_ascii_lowercase))
+        + usize::from(has(u8::is_ascii_uppercase))
+        + usize::from(has(u8::is_ascii_digit))
+        + usize::from(has(sign));
+    let digits_only = value.bytes().all(|byte| byte.is_ascii_digit());
+    let capitalised = value
+        .bytes()
+        .skip(1)
+        .all(|byte| byte.is_ascii_lowercase() || byte == b'!');
+    value.len() >= PASSWORD_BYTES_MIN
+        && (classes >= 2 || digits_only)
+        && !capitalised
+        // A call of a program, cut at its bracket.
+        && !value.ends_with('(')
+        && !is_placeholder(value)
+        && entropy(value.as_bytes()) >= PASSWORD_ENTROPY_MIN
+}
+
+fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_ascii_lowercase();
+    value.starts_with(['[', '<', '$', '{', '*', '%', '('])
+        || PLACEHOLDERS.iter().any(|word| lower.contains(word))
+}
+
+/// Bits of information in each byte, by how often each comes.
+fn entropy(bytes: &[u8]) -> f64 {
+    let mut counts = [0_u32; 256];
+    for &byte in bytes {
+        counts[usize::from(byte)] += 1;
+    }
+    let total = f64::from(u32::try_from(bytes.len()).unwrap_or(u32::MAX));
+    counts
+        .iter()
+        .filter(|&&count| count > 0)
+        .map(|&count| {
+            let share = f64::from(count) / total;
+            -share * share.log2()
+        })
+        .sum()
+}

@@ -1,0 +1,144 @@
+//! Where a text is cut into segments. Each is filtered by itself.
+//!
+//! A cut depends on what is written and never on how it arrives: the first place at which a rule holds, with all that the
+//! rule looks at. What comes later cannot move it. So a text gives the same segments in one piece and byte by byte.
+
+use super::scan::{KEY_MARK_BYTES_MAX, key_begin, key_end_mark, unfinished_key};
+
+/// Longest segment. A line that is longer is looked at in windows of this size.
+pub const WINDOW_BYTES: usize = 16 * 1024;
+/// How much of a window is looked at again with the next one: nothing that is recognised and not longer is cut in two.
+pub const OVERLAP_BYTES: usize = 4 * 1024;
+/// Longest private key that is held back for its end.
+pub const KEY_BYTES_MAX: usize = 16 * 1024;
+
+/// What comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Next {
+    /// More has to arrive before anything can be said.
+    Wait,
+    /// A segment of this many bytes.
+    Segment(usize),
+    /// A window of this many bytes, which goes on.
+    Window(usize),
+}
+
+/// Finds the next cut, and remembers what it has looked at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Cutter {
+    /// Bytes that hold no cut.
+    seen: usize,
+    /// Whether an odd number of quotes stands before `seen`.
+    quoted: bool,
+    /// Bytes in which no private key ends.
+    no_key_end: usize,
+    /// Bytes that were looked at, each as often as it was.
+    pub(super) steps: u64,
+}
+
+impl Cutter {
+    /// Looks for the next cut. `ended` tells that nothing more comes.
+    pub(super) fn next(&mut self, text: &str, ended: bool) -> Next {
+        if text.is_empty() {
+            return Next::Wait;
+        }
+        match self.line(text) {
+            Some(end) => self.with_key(text, end, ended),
+            None if text.len() >= WINDOW_BYTES => {
+                // What lies beyond the window must not matter, not even by its first byte.
+                let window = floor(text, WINDOW_BYTES);
+                self.with_key_in_window(text, window, ended)
+            }
+            None if ended => self.with_key(text, text.len(), ended),
+            None => Next::Wait,
+        }
+    }
+
+    /// Forgets a segment that is done.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        // What was looked at behind a cut holds no cut either.
+        self.seen = self.seen.saturating_sub(bytes);
+        self.quoted &= self.seen > 0;
+        self.no_key_end = self.no_key_end.saturating_sub(bytes);
+    }
+
+    /// The end of a line or of a sentence, within a window.
+    fn line(&mut self, text: &str) -> Option<usize> {
+        let from = self.seen;
+        let end = self.line_end(text);
+        self.steps += (self.seen - from) as u64;
+        end
+    }
+
+    fn line_end(&mut self, text: &str) -> Option<usize> {
+        let bytes = text.as_bytes();
+        let bytes = &bytes[..bytes.len().min(WINDOW_BYTES)];
+        while let Some(&byte) = bytes.get(self.seen) {
+            match byte {
+                b'\n' => return Some(self.seen + 1),
+                b'"' => self.quoted = !self.quoted,
+                b'.' | b'!' | b'?' if !self.quoted => {
+                    // One or two more bytes tell whether a sentence ends here.
+                    let ends = match (bytes.get(self.seen + 1), bytes.get(self.seen + 2)) {
+                        (None, _) | (Some(b' '), None) => return None,
+                        (Some(b' '), Some(after)) => {
+                            !after.is_ascii_digit() && !after.is_ascii_whitespace()
+                        }
+                        (Some(_), _) => false,
+                    };
+                    let word = self.seen.checked_sub(1).is_some_and(|before| {
+                        bytes[before].is_ascii_lowercase() || bytes[before] == b')'
+                    });
+                    if ends && word {
+                        return Some(self.seen + 2);
+                    }
+                }
+                _ => {}
+            }
+            self.seen += 1;
+        }
+        None
+    }
+
+    /// A segment with the mark of a private key goes on to the end of the key.
+    fn with_key(&mut self, text: &str, end: usize, ended: bool) -> Next {
+        match key_begin(&text[..end]) {
+            Some(begin) => self.key(text, begin, ended),
+            None => Next::Segment(end),
+        }
+    }
+
+    fn with_key_in_window(&mut self, text: &str, window: usize, ended: bool) -> Next {
+        match key_begin(&text[..window]) {
+            // The key is a segment by itself once what stands before it is done.
+            Some(0) => self.key(text, 0, ended),
+            Some(begin) => Next::Segment(begin),
+            None => Next::Window(window),
+        }
+    }
+
+    fn key(&mut self, text: &str, begin: usize, ended: bool) -> Next {
+        let limit = floor(text, begin + KEY_BYTES_MAX);
+        // A mark may lie across the place up to which there is none.
+        let from = floor(
+            text,
+            begin.max(self.no_key_end.saturating_sub(KEY_MARK_BYTES_MAX)),
+        );
+        self.steps += limit.saturating_sub(from) as u64;
+        if from < limit
+            && let Some(end) = key_end_mark(&text[from..limit])
+        {
+            return Next::Segment(from + end);
+        }
+        if text.len() < begin + KEY_BYTES_MAX && !ended {
+            return Next::Wait;
+        }
+        self.no_key_end = limit;
+        Next::Segment(begin + unfinished_key(&text[begin..limit]))
+    }
+}
+
+/// The last boundary of characters that is not after a place.
+pub(super) fn floor(text: &str, at: usize) -> usize {
+    text.floor_char_boundary(at)
+}

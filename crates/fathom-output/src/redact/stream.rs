@@ -1,0 +1,221 @@
+//! A text that is filtered as it arrives.
+
+use std::mem;
+use std::sync::Arc;
+
+use super::draft::{Draft, Edit};
+use super::entity::{Entity, Kind, Span};
+use super::scan::{Before, Scan};
+use super::segment::{Cutter, Next, OVERLAP_BYTES, floor};
+use super::{Compiled, Redacted};
+
+/// How far before its target a window is rather cut at a space.
+const SPACE_BYTES_MAX: usize = 256;
+
+/// A text on its way. What comes out is the same, however the text is cut into pieces.
+///
+/// At most a window and a private key are held back. Whole text is filtered by the same machine: it is a stream of one piece.
+#[derive(Debug)]
+pub struct Stream {
+    compiled: Arc<Compiled>,
+    /// What has arrived and is not yet decided.
+    held: String,
+    /// The first bytes of a character whose others are still to come.
+    split: Vec<u8>,
+    cutter: Cutter,
+    before: Before,
+    /// Bytes of the text before what is held.
+    passed: usize,
+    spans: Vec<Span>,
+    /// Inside a token that is longer than a window: the rest of it goes too.
+    swallowing: bool,
+    steps: u64,
+}
+
+impl Stream {
+    pub(super) fn new(compiled: Arc<Compiled>) -> Self {
+        Self {
+            compiled,
+            held: String::new(),
+            split: Vec::new(),
+            cutter: Cutter::default(),
+            before: Before::default(),
+            passed: 0,
+            spans: Vec::new(),
+            swallowing: false,
+            steps: 0,
+        }
+    }
+
+    /// Takes a piece and returns what can be shown by now.
+    #[must_use]
+    pub fn push(&mut self, piece: &str) -> String {
+        if !self.split.is_empty() {
+            return self.push_bytes(piece.as_bytes());
+        }
+        self.held.push_str(piece);
+        self.pump(false)
+    }
+
+    /// Takes a piece of UTF-8 that may end inside a character. What is no UTF-8 becomes `U+FFFD`, as in
+    /// [`String::from_utf8_lossy`] of the whole.
+    #[must_use]
+    pub fn push_bytes(&mut self, piece: &[u8]) -> String {
+        let mut bytes = mem::take(&mut self.split);
+        bytes.extend_from_slice(piece);
+        let mut rest = bytes.as_slice();
+        loop {
+            let error = match str::from_utf8(rest) {
+                Ok(text) => {
+                    self.held.push_str(text);
+                    break;
+                }
+                Err(error) => error,
+            };
+            let (valid, after) = rest.split_at(error.valid_up_to());
+            self.held
+                .push_str(str::from_utf8(valid).unwrap_or_default());
+            let Some(wrong) = error.error_len() else {
+                self.split = after.to_vec();
+                break;
+            };
+            self.held.push(char::REPLACEMENT_CHARACTER);
+            rest = &after[wrong..];
+        }
+        self.pump(false)
+    }
+
+    /// Says that nothing more comes and returns the rest.
+    #[must_use]
+    pub fn finish(&mut self) -> String {
+        if !mem::take(&mut self.split).is_empty() {
+            self.held.push(char::REPLACEMENT_CHARACTER);
+        }
+        self.pump(true)
+    }
+
+    /// What was found since this was asked last. Places count from the beginning of the text.
+    pub fn take_spans(&mut self) -> Vec<Span> {
+        mem::take(&mut self.spans)
+    }
+
+    /// How many bytes were looked at by now, each as often as it was. It grows with the text and no faster.
+    pub fn steps(&self) -> u64 {
+        self.steps + self.cutter.steps
+    }
+
+    pub(super) fn whole(mut self, text: &str) -> Redacted {
+        let mut shown = self.push(text);
+        shown.push_str(&self.finish());
+        Redacted {
+            text: shown,
+            spans: self.spans,
+        }
+    }
+
+    fn pump(&mut self, ended: bool) -> String {
+        let held = mem::take(&mut self.held);
+        let mut shown = String::with_capacity(held.len());
+        let mut done = 0;
+        loop {
+            let rest = &held[done..];
+            if self.swallowing {
+                let token = rest.bytes().take_while(|byte| is_token(*byte)).count();
+                done += token;
+                self.passed += token;
+                if done == held.len() {
+                    break;
+                }
+                self.swallowing = false;
+                continue;
+            }
+            let bytes = match self.cutter.next(rest, ended) {
+                Next::Wait => break,
+                Next::Segment(bytes) => self.filter(&rest[..bytes], Piece::Whole, &mut shown),
+                Next::Window(bytes) => self.filter(&rest[..bytes], Piece::Window, &mut shown),
+            };
+            self.cutter.advance(bytes);
+            done += bytes;
+            self.passed += bytes;
+        }
+        self.held = held;
+        self.held.drain(..done);
+        shown
+    }
+
+    /// Filters a piece, shows it, and tells how much of it is done.
+    fn filter(&mut self, text: &str, piece: Piece, shown: &mut String) -> usize {
+        let compiled = Arc::clone(&self.compiled);
+        let (found, steps) = Scan::run(&compiled.recognisers, &mut self.before, text);
+        self.steps += steps;
+        let edits: Vec<Edit> = found
+            .into_iter()
+            .map(|found| compiled.edit(found, text))
+            .collect();
+        let mut spans: Vec<Span> = edits.iter().map(|edit| self.span(edit)).collect();
+        let mut draft = Draft::new(text, edits);
+        draft.apply(compiled.content.edits(&draft.text()));
+        if let Some(profanity) = &compiled.profanity {
+            draft.apply(profanity.edits(&draft.text()));
+        }
+        let done = match piece {
+            Piece::Whole => text.len(),
+            Piece::Window => cut_in(text, draft.edits()),
+        };
+        self.swallowing = draft.edits().iter().any(|edit| {
+            edit.kind == Kind::Entity(Entity::Jwt) && edit.end == done && piece == Piece::Window
+        }) && done == text.len();
+        draft.cut(done);
+        let later = draft.edits().iter();
+        spans.extend(
+            later
+                .filter(|edit| !matches!(edit.kind, Kind::Entity(_)))
+                .map(|edit| self.span(edit)),
+        );
+        spans.retain(|span| span.end <= self.passed + done);
+        spans.sort_by_key(|span| (span.start, span.end));
+        self.spans.append(&mut spans);
+        shown.push_str(&draft.text());
+        self.before.advance(text, done);
+        done
+    }
+
+    fn span(&self, edit: &Edit) -> Span {
+        Span {
+            start: self.passed + edit.start,
+            end: self.passed + edit.end,
+            kind: edit.kind.clone(),
+            action: edit.action,
+        }
+    }
+}
+
+/// What a piece of a text is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    /// A segment, which is done as a whole.
+    Whole,
+    /// A window into a long line: its end is looked at again.
+    Window,
+}
+
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+}
+
+/// Where a window is cut: before its end, at a space if there is one, and never inside something that was found.
+fn cut_in(text: &str, edits: &[Edit]) -> usize {
+    let target = text.len().saturating_sub(OVERLAP_BYTES).max(1);
+    let floor_at = target.saturating_sub(SPACE_BYTES_MAX);
+    let space = text.as_bytes()[floor_at..target]
+        .iter()
+        .rposition(u8::is_ascii_whitespace)
+        .map(|space| floor_at + space + 1);
+    let cut = space.unwrap_or_else(|| floor(text, target));
+    match edits.iter().find(|edit| edit.start < cut && cut < edit.end) {
+        // Each window must bring the text on.
+        Some(edit) if edit.start > target / 2 => edit.start,
+        Some(edit) => edit.end,
+        None => cut,
+    }
+}
