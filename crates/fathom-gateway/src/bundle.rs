@@ -1,10 +1,11 @@
 //! Policies that were read, checked and hashed together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr as _;
 
 use cedar_policy::{
-    Authorizer, Decision, Entities, Policy, PolicyId, PolicySet, Schema, ValidationMode, Validator,
+    Authorizer, Decision, Entities, EntityUid, Policy, PolicyId, PolicySet, Schema, ValidationMode,
+    Validator,
 };
 use fathom_core::effect::Taint;
 use fathom_core::id::Digest;
@@ -27,6 +28,8 @@ pub struct Bundle {
     approvals: BTreeMap<String, Approval>,
     schema: Schema,
     entities: Entities,
+    /// Those that any question may need: all but the accounts that no policy names.
+    common: Entities,
     types: Types,
     digest: Digest,
 }
@@ -66,11 +69,13 @@ impl Bundle {
         validate(&policies, &schema, &origins)?;
         let entities = read_entities(entities, &schema)?;
         let types = Types::new().map_err(|what| GatewayError::Schema { line: 1, what })?;
+        let common = common(&entities, &policies, &types)?;
         Ok(Self {
             policies,
             approvals,
             schema,
             entities,
+            common,
             types,
             digest,
         })
@@ -95,7 +100,7 @@ impl Bundle {
     /// What the policies say. Where arguments are tainted, they are also asked as if none were: a policy can make an effect
     /// harder for what came from outside, and never easier.
     pub fn decide(&self, question: &Question<'_>) -> Ruling {
-        let prepared = match Prepared::new(question, &self.types, &self.entities) {
+        let prepared = match Prepared::new(question, &self.types, &self.entities, &self.common) {
             Ok(prepared) => prepared,
             Err(error) => return Ruling::failed(clip(&error)),
         };
@@ -218,6 +223,32 @@ fn read_entities(text: &str, schema: &Schema) -> Result<Entities, GatewayError> 
         GatewayError::Entities {
             what: cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}")),
         }
+    })
+}
+
+/// What every question is asked with. Accounts are many, and a question is about one.
+fn common(
+    entities: &Entities,
+    policies: &PolicySet,
+    types: &Types,
+) -> Result<Entities, GatewayError> {
+    let named: HashSet<EntityUid> = policies
+        .policies()
+        .flat_map(Policy::entity_literals)
+        .collect();
+    let is_account = |uid: &EntityUid| types.is_account(uid);
+    let mut above = entities
+        .iter()
+        .filter_map(|entity| entities.ancestors(&entity.uid()));
+    if above.any(|mut above| above.any(is_account)) {
+        return Ok(entities.clone());
+    }
+    let kept = entities.iter().filter(|entity| {
+        let uid = entity.uid();
+        !is_account(&uid) || named.contains(&uid)
+    });
+    Entities::from_entities(kept.cloned(), None).map_err(|error| GatewayError::Entities {
+        what: error.to_string(),
     })
 }
 

@@ -70,6 +70,12 @@ impl Types {
     }
 }
 
+impl Types {
+    pub(crate) fn is_account(&self, uid: &EntityUid) -> bool {
+        *uid.type_name() == self.account
+    }
+}
+
 /// What does not depend on taint: who, what, where, and the entities that stand for the arguments.
 #[derive(Debug)]
 pub(crate) struct Prepared<'a> {
@@ -84,6 +90,7 @@ impl<'a> Prepared<'a> {
         question: &'a Question<'a>,
         types: &'a Types,
         listed: &Entities,
+        common: &Entities,
     ) -> Result<Self, String> {
         let text = &question.effect.arguments;
         if text.is_closed() {
@@ -111,7 +118,7 @@ impl<'a> Prepared<'a> {
             )?,
             tagged(&types.lists, lists.map(|(at, texts)| (at, set(texts))))?,
         ];
-        let entities = listed.clone().upsert_entities(added, None);
+        let entities = common.clone().upsert_entities(added, None);
         Ok(Self {
             question,
             types,

@@ -8,7 +8,7 @@
     clippy::panic,
     reason = "a benchmark reads clocks and prints, and has nobody to tell what it could not set up"
 )]
-#![allow(dead_code, reason = "tests use more of what they share with this")]
+#![expect(dead_code, reason = "tests use more of what they share with this")]
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -61,9 +61,10 @@ async fn overhead() {
     };
     let began = Instant::now();
     let handle = host.start(crowd::acting(&charter, &server, &params));
-    fixture::finished(handle.expect("it starts")).await;
+    let result = fixture::finished(handle.expect("it starts")).await;
     let governed = began.elapsed() / POSTS;
-    assert_eq!(platform.posts().len(), POSTS as usize, "all were sent");
+    let sent = platform.posts().len();
+    assert_eq!(sent, POSTS as usize, "{:?}", result.stop_reason);
     let address = platform.url().trim_start_matches("http://").to_owned();
     let bare = tokio::task::spawn_blocking(move || bare(&address));
     let bare = bare.await.expect("no panic");

@@ -162,7 +162,7 @@ impl HttpTool {
             if is_there || waited >= check.settle {
                 return seen;
             }
-            wait = wait.min(check.settle - waited);
+            wait = wait.min(check.settle.saturating_sub(waited));
             pause(wait).await;
             waited += wait;
             wait = (wait * 2).min(LOOK_LONGEST);
