@@ -10,6 +10,7 @@ use fathom_host::HostError;
 use fathom_host::charter::CharterError;
 use fathom_local::weights::WeightsError;
 use fathom_models::ModelsError;
+use fathom_output::redact::RedactError;
 use fathom_sandbox::SandboxError;
 use serde::Serialize;
 
@@ -79,6 +80,8 @@ pub(crate) enum CliError {
     #[error("{error}")]
     Run { run: RunId, error: HostError },
     #[error(transparent)]
+    Redact(#[from] RedactError),
+    #[error(transparent)]
     Weights(#[from] WeightsError),
     #[error("interrupted while fetching `{names}`")]
     PullInterrupted { names: String },
@@ -93,6 +96,7 @@ impl CliError {
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Self::UnknownFlag { .. } => "F0101",
+            Self::Redact(error) => error.code(),
             Self::UnknownCommand { .. } => "F0102",
             Self::BadValue { .. } => "F0103",
             Self::Arguments { .. } => "F0104",
@@ -155,6 +159,7 @@ impl CliError {
             Self::StillRunning { run } => format!("watch it with `fathom show {run}`"),
             Self::Host(error) | Self::Run { error, .. } => error.hint(),
             Self::Weights(error) => error.hint(),
+            Self::Redact(error) => error.hint().to_owned(),
             Self::PullInterrupted { names } => format!("what has come is kept; go on with: fathom models pull {names}"),
             Self::Bug { .. } => "this is a bug; please report it with this line and the command. Runs can be resumed".into(),
         }
@@ -184,7 +189,8 @@ impl CliError {
                 | HostError::Sandbox(
                     SandboxError::BadMaterial { .. } | SandboxError::MaterialTooLarge { .. },
                 ),
-            ) => Exit::Usage,
+            )
+            | Self::Redact(_) => Exit::Usage,
             Self::Host(HostError::People(_)) => Exit::Failed,
             Self::Host(HostError::Symbols(_) | HostError::History(_)) => match self.code() {
                 // What the user gave is no address, no catalogue, no session or no recipient.

@@ -163,7 +163,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(files)
 }
 
-fn read_file(path: &Path, bytes_max: u64) -> Result<String, CliError> {
+pub(crate) fn read_file(path: &Path, bytes_max: u64) -> Result<String, CliError> {
     let what = format!("`{}`", path.display());
     match std::fs::File::open(path) {
         Ok(file) => text(&what, file, bytes_max),

@@ -33,6 +33,7 @@ mod progress;
 mod result_json;
 mod settings;
 mod signals;
+mod stages_json;
 #[cfg(test)]
 mod stories_tests;
 mod svg;

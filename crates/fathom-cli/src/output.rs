@@ -45,6 +45,17 @@ pub(crate) fn print(lines: &[Line]) -> Result<(), CliError> {
     heard(written)
 }
 
+/// Prints a piece of a longer text as it is; nothing is added at its end.
+pub(crate) fn print_piece(text: &str) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    let shown = if out.is_terminal() {
+        safe(text)
+    } else {
+        text.to_owned()
+    };
+    heard(write!(out, "{shown}").and_then(|()| out.flush()))
+}
+
 /// Prints what a model said: as it is into a pipe, without anything that steers a terminal into one.
 pub(crate) fn print_answer(answer: &str) -> Result<(), CliError> {
     // Not anstream: it would take escape codes out of data that goes into a file.

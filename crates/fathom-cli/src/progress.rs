@@ -18,6 +18,7 @@ use crate::painter::{Colour, Painter};
 use crate::phases_view;
 use crate::plain_text::{clip, one_line};
 use crate::settings::Loudness;
+use crate::stages_json;
 use crate::tree::{self, COLUMNS_MIN, EPISODES_SHOWN_MAX, Moment, View};
 
 /// Rows of a frame that are no episodes: question, budget, what was left out, and the cursor's.
@@ -185,6 +186,7 @@ pub(crate) fn picture(
     let mut lines =
         council::lines(story, width, detail).unwrap_or_else(|| tree::lines(story, &view));
     lines.extend(phases_view::lines(story, width));
+    lines.extend(stages_json::lines(story, width));
     lines
 }
 

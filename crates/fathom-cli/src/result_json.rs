@@ -14,6 +14,7 @@ use crate::budget;
 use crate::council::{self, CouncilJson};
 use crate::deeds_view::{self, EffectJson};
 use crate::figures;
+use crate::stages_json::{self, StagesJson};
 use crate::tree::Moment;
 
 /// What a run came to.
@@ -53,6 +54,9 @@ pub(crate) struct ResultJson {
     /// Keys of the result of `agency`.
     #[serde(flatten)]
     agency: Option<AgencyJson>,
+    /// Keys of the result of `think`.
+    #[serde(flatten)]
+    stages: Option<StagesJson>,
 }
 
 /// What an agency did.
@@ -266,6 +270,7 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
         rlm: rlm_json(root),
         phases: phases_report(root).map(PhasesJson::from),
         agency: agency_json(story, root),
+        stages: stages_json::of(root),
     })
 }
 

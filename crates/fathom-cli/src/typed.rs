@@ -120,6 +120,8 @@ pub(crate) enum Command {
     Rlm(Rlm),
     /// Use the sandbox by hand: cells from stdin, with a line `---` between them
     Repl(Repl),
+    /// Plan, refine, act under an observer, and verify
+    Think(Think),
     /// Think a question through in phases, with symbols that are kept; without a question, a conversation
     Phases(Phases),
     /// Have seven roles plan, make, publish and answer for a brand; nothing goes out without a yes
@@ -191,6 +193,8 @@ pub(crate) enum Command {
     /// Charters: check one, show one, begin a new one
     #[command(subcommand)]
     Charter(CharterCommand),
+    /// Take personal data, secrets and what the rules name out of a text
+    Redact(Redact),
     /// Check home, journal, keys and models
     Doctor,
     /// Destroy the key of a run's content; its chain can still be verified
@@ -209,6 +213,7 @@ impl Command {
         match self {
             Self::Council(_) => crate::commands::council::CHARTER,
             Self::Rlm(_) => crate::commands::rlm::CHARTER,
+            Self::Think(_) => crate::commands::think::CHARTER,
             Self::Agency(_) => crate::commands::agency::CHARTER,
             Self::Phases(_) | Self::Symbols(_) | Self::Kits { .. } | Self::Agents { .. } => {
                 crate::commands::phases::CHARTER
@@ -292,6 +297,26 @@ pub(crate) struct Phases {
     /// The session that it belongs to: later questions in it see this one [default: none is kept; `chat` in a conversation]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Think {
+    /// The task; `-` or a pipe reads it from stdin
+    #[arg(value_name = "TASK")]
+    pub(crate) question: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct Redact {
+    /// The text; stdin when nothing is named, or `-`
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// Print where something was found and what became of it, instead of the text
+    #[arg(long)]
+    pub(crate) spans: bool,
+    /// Rules of one's own, as docs/redaction.md describes them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

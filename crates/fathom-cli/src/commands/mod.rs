@@ -17,6 +17,7 @@ mod people;
 pub(crate) mod phases;
 pub(crate) mod pins;
 mod pull;
+mod redact;
 mod repl;
 mod replay;
 mod resume;
@@ -27,6 +28,7 @@ mod show;
 mod shred;
 mod stats;
 mod symbols;
+pub(crate) mod think;
 mod verify;
 mod weights;
 
@@ -44,6 +46,7 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Rlm(asked) => rlm::rlm(asked, settings).await,
         Command::Repl(asked) => repl::repl(asked, settings).await,
         Command::Agency(asked) => agency::agency(asked, settings).await,
+        Command::Think(asked) => think::think(asked, settings).await,
         Command::Phases(asked) => phases::phases(asked, settings).await,
         Command::Symbols(command) => symbols::carry_out(command, settings),
         Command::Kits { id } => symbols::kits(id.as_deref(), settings),
@@ -70,6 +73,7 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Models(ModelsCommand::List) => models::list(&settings),
         Command::Charter(command) => charter::carry_out(command, &settings),
         Command::Models(ModelsCommand::Pull { names }) => pull::pull(&names, &settings).await,
+        Command::Redact(asked) => redact::redact(&asked, &settings),
         Command::Doctor => doctor::doctor(settings).await,
         Command::Shred { run, yes } => shred::shred(&App::open(settings)?, &run.run, yes),
     }

@@ -157,7 +157,8 @@ fn server() -> PathBuf {
 
 fn tools(url: &str, files: &Path) -> String {
     let host = url.trim_start_matches("http://");
-    let script = server();
+    let (script, files) = (server(), files.display());
+    let script = script.display();
     let schema = r#"{ type = "object", properties = { title = { type = "string" }, text = { type = "string" } }, required = ["title", "text"] }"#;
     format!(
         r##"
@@ -213,7 +214,7 @@ args = ["%s", "{{word}}"]
 
 [[mcp]]
 name = "files"
-command = ["node", {script:?}, {files:?}]
+command = ["node", "{script}", "{files}"]
 env = ["PATH"]
 tools = ["write_file"]
 "##
@@ -378,7 +379,9 @@ async fn e18_a_tool_that_changed_stays_out_until_a_person_lets_it_in() {
     session.write(
         "doors/tools.toml",
         &format!(
-            "[[mcp]]\nname = \"own\"\ncommand = [\"python3\", {server:?}, {story:?}]\nenv = [\"PATH\"]\ntools = [\"say\"]\n"
+            "[[mcp]]\nname = \"own\"\ncommand = [\"python3\", \"{}\", \"{}\"]\nenv = [\"PATH\"]\ntools = [\"say\"]\n",
+            server.display(),
+            story.display(),
         ),
     );
     session.script(

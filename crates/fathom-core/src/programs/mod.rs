@@ -7,6 +7,7 @@ pub mod direct;
 pub mod motion;
 pub mod phases;
 pub mod rlm;
+pub mod stages;
 pub mod tools;
 
 use crate::event::ProgramSpec;
@@ -25,6 +26,7 @@ impl Programs for BuiltIn {
             direct::NAME => Ok(Box::new(direct::Direct::new(spec)?)),
             rlm::NAME => Ok(Box::new(rlm::Rlm::new(spec)?)),
             phases::NAME => Ok(Box::new(phases::Phases::new(spec)?)),
+            stages::NAME => Ok(Box::new(stages::Stages::new(spec)?)),
             tools::NAME => Ok(Box::new(tools::Tools::new(spec)?)),
             motion::NAME => Ok(Box::new(motion::Motion::new(spec)?)),
             unknown => Err(ProgramError::Unknown(unknown.to_owned())),

@@ -73,6 +73,7 @@ mod sharing;
 #[cfg(test)]
 mod spawning;
 #[cfg(test)]
+mod stages;
 mod starting;
 #[cfg(test)]
 mod stopping;

@@ -87,7 +87,7 @@ error[F0606]: there is no key `modle`
   |
 4 | modle = "openai/x"
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases, agency
+hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases, agency, stages
 "#,
     );
     check(

@@ -3,7 +3,7 @@
 use super::folder::Files;
 
 /// Their names.
-pub const NAMES: [&str; 5] = ["default", "council", "rlm", "signalzero", "agency"];
+pub const NAMES: [&str; 6] = ["default", "council", "rlm", "signalzero", "agency", "gaia"];
 
 const DEFAULT: [(&str, &str); 4] = [
     (
@@ -19,6 +19,25 @@ const DEFAULT: [(&str, &str); 4] = [
         include_str!("../../../../charters/default/persona.toml"),
     ),
     ("instructions.toml", INSTRUCTIONS),
+];
+
+const GAIA: [(&str, &str); 4] = [
+    (
+        "charter.toml",
+        include_str!("../../../../charters/gaia/charter.toml"),
+    ),
+    (
+        "identity.toml",
+        include_str!("../../../../charters/gaia/identity.toml"),
+    ),
+    (
+        "instructions.toml",
+        include_str!("../../../../charters/gaia/instructions.toml"),
+    ),
+    (
+        "persona.toml",
+        include_str!("../../../../charters/gaia/persona.toml"),
+    ),
 ];
 
 const COUNCIL: [(&str, &str); 1] = [(
@@ -173,6 +192,7 @@ pub(super) fn files(name: &str) -> Option<Files> {
         "rlm" => &RLM,
         "signalzero" => &SIGNALZERO,
         "agency" => &AGENCY,
+        "gaia" => &GAIA,
         _ => return None,
     };
     let files = files.iter();

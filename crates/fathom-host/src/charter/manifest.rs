@@ -3,7 +3,7 @@
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::ModelSpec;
 use fathom_core::packet::{Field, Limits};
-use fathom_core::programs::{council, direct, phases, tools};
+use fathom_core::programs::{council, direct, phases, stages, tools};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
@@ -146,6 +146,7 @@ pub(super) struct Manifest {
     pub(super) council: Option<Council>,
     pub(super) phases: Option<Phases>,
     pub(super) agency: Option<Agency>,
+    pub(super) stages: Option<stages::Params>,
 }
 
 #[derive(Deserialize, Default)]
@@ -164,6 +165,7 @@ struct File {
     council: Option<Spanned<CouncilTable>>,
     phases: Option<PhasesTable>,
     agency: Option<AgencyTable>,
+    stages: Option<stages::Params>,
 }
 
 #[derive(Deserialize, Default)]
@@ -231,6 +233,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
         agency: file
             .agency
             .map(|table| super::agency::read(table, &source, findings)),
+        stages: file.stages,
     })
 }
 

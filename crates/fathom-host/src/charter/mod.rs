@@ -33,7 +33,7 @@ use std::path::{Path, PathBuf};
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::{ModelSpec, Models};
 use fathom_core::packet::Frame;
-use fathom_core::programs::direct;
+use fathom_core::programs::{direct, stages};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -109,6 +109,9 @@ pub struct Charter {
     /// The agency.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agency: Option<Agency>,
+    /// How it thinks in stages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<stages::Params>,
     /// Tools and policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
@@ -297,6 +300,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         council: manifest.council,
         phases: manifest.phases,
         agency: manifest.agency,
+        stages: manifest.stages,
         gate,
         folder: None,
         warnings: Vec::new(),

@@ -1,0 +1,111 @@
+//! `fathom redact`: the filters of what leaves, for any text.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use fathom_output::redact::{Action, Redactor, Rules, Span};
+use serde::Serialize;
+
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::inputs;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::plain_text::{pad, safe};
+use crate::settings::{Form, Settings};
+use crate::typed::Redact;
+
+/// Bytes that are read at a time.
+const PIECE_BYTES: usize = 64 * 1024;
+/// Largest file of rules.
+const RULES_BYTES_MAX: u64 = 1 << 20;
+
+#[derive(Serialize)]
+struct RedactJson {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    spans: Vec<Span>,
+    /// Whether a person should look at it.
+    needs_review: bool,
+}
+
+pub(crate) fn redact(asked: &Redact, settings: &Settings) -> Result<Exit, CliError> {
+    let rules = match &asked.rules {
+        None => Rules::builtin(),
+        Some(file) => Rules::parse(&inputs::read_file(file, RULES_BYTES_MAX)?),
+    };
+    let redactor = Redactor::new(&rules?, None)?;
+    let mut input = open(asked.file.as_deref())?;
+    let mut stream = redactor.stream();
+    let mut piece = vec![0; PIECE_BYTES];
+    let mut spans = Vec::new();
+    let mut kept = String::new();
+    let shows_text = settings.form == Form::Human && !asked.spans;
+    loop {
+        let read = match input.read(&mut piece) {
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(source) => {
+                let what = asked
+                    .file
+                    .as_deref()
+                    .map_or("stdin".into(), |file| file.display().to_string());
+                return Err(CliError::Unreadable { what, source });
+            }
+        };
+        let shown = match piece.get(..read) {
+            Some(piece) if read > 0 => stream.push_bytes(piece),
+            _ => stream.finish(),
+        };
+        spans.extend(stream.take_spans());
+        if shows_text {
+            output::print_piece(&shown)?;
+        } else if !asked.spans {
+            kept.push_str(&shown);
+        }
+        if read == 0 {
+            break;
+        }
+    }
+    match settings.form {
+        Form::Json => {
+            let needs_review = spans.iter().any(|span| span.action == Action::Review);
+            output::print_json(&RedactJson {
+                text: (!asked.spans).then_some(kept),
+                spans,
+                needs_review,
+            })?;
+        }
+        Form::Human if asked.spans => {
+            let lines: Vec<Line> = spans.iter().map(line).collect();
+            output::print(&lines)?;
+        }
+        Form::Human => {}
+    }
+    Ok(Exit::Ok)
+}
+
+fn open(file: Option<&Path>) -> Result<Box<dyn Read>, CliError> {
+    match file {
+        Some(file) if file != Path::new("-") => {
+            let opened = File::open(file).map_err(|source| CliError::Unreadable {
+                what: file.display().to_string(),
+                source,
+            })?;
+            Ok(Box::new(opened))
+        }
+        _ => Ok(Box::new(io::stdin().lock())),
+    }
+}
+
+/// Where something was found, never what it was.
+fn line(span: &Span) -> Line {
+    Line::new()
+        .with(
+            Tone::Faint,
+            pad(&format!("{}–{}", span.start, span.end), 16),
+        )
+        .with(Tone::Strong, pad(&safe(span.kind.name()), 20))
+        .with(Tone::Plain, span.action.to_string())
+}

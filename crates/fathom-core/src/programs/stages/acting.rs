@@ -1,0 +1,233 @@
+//! The acting model and the observer who reads along.
+
+use super::words::{self, Stage};
+use super::{Now, Stages, after, raised};
+use crate::failure::FailureKind;
+use crate::id::AskId;
+use crate::marker::{BlockKind, Marker};
+use crate::outcome::{Status, clip};
+use crate::packet::Risk;
+use crate::program::{Ask, Input, View};
+use crate::stop::{ErrorClass, StopReason};
+use crate::text::Text;
+
+/// Characters of what was said that the next attempt is shown.
+const SHOWN_CHARS: usize = 2_000;
+
+/// An attempt at acting.
+pub(super) struct Acting {
+    /// The acting model's call, until it is over.
+    ask: Option<AskId>,
+    attempt: u16,
+    /// What it said so far.
+    said: String,
+    /// The observer's call that is out, and how much of the text it sees.
+    look: Option<(AskId, usize)>,
+    /// How much of the text was seen.
+    seen: usize,
+}
+
+impl Stages {
+    /// Begins an attempt.
+    pub(super) fn act(&mut self, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+        let mut asks = asks;
+        if self.acts == self.params.acts_max {
+            let why = "no attempt at acting was let through";
+            asks.extend(self.finish(Status::NeedsReview, StopReason::NoNewInformation, why));
+            return asks;
+        }
+        self.acts += 1;
+        let mut parts = vec![format!("Task:\n{}", self.goal)];
+        if !self.plan.is_empty() {
+            parts.push(format!("Plan:\n{}", self.plan));
+        }
+        parts.extend(self.report.commands.iter().map(words::tried));
+        if let Some((why, said)) = &self.stopped {
+            parts.push(format!(
+                "You had begun, and were stopped: {why}\nYou had said:\n---\n{said}\n---\nBegin anew and mend it."
+            ));
+        }
+        let prompt = parts.join("\n\n");
+        let ask = after(view, &asks);
+        asks.push(self.call(Stage::Act, prompt, view));
+        self.now = Now::Acting(Acting {
+            ask: Some(ask),
+            attempt: 0,
+            said: String::new(),
+            look: None,
+            seen: 0,
+        });
+        asks
+    }
+
+    pub(super) fn on_acting(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
+        let Now::Acting(acting) = &mut self.now else {
+            return Vec::new();
+        };
+        match input {
+            Input::Delta { ask, attempt, text } if acting.ask == Some(ask) => {
+                if acting.attempt != attempt {
+                    // The call was made anew, and so are its words.
+                    acting.attempt = attempt;
+                    acting.said.clear();
+                    acting.seen = 0;
+                }
+                acting.said.push_str(text.as_str());
+                self.look(view)
+            }
+            Input::Reply { ask, reply } if acting.ask == Some(ask) => {
+                acting.ask = None;
+                if acting.said != reply.text.as_str() {
+                    reply.text.as_str().clone_into(&mut acting.said);
+                    acting.seen = 0;
+                }
+                self.look(view)
+            }
+            Input::Reply { ask, reply } if acting.is_looking(ask) => {
+                acting.seen = acting.look.take().map_or(0, |(_, upto)| upto);
+                match words::interrupt(reply.text.as_str()) {
+                    Some(why) => self.interrupt(&why, view),
+                    None => self.look(view),
+                }
+            }
+            Input::Failed { ask, failure } if acting.ask == Some(ask) => {
+                if failure.kind == FailureKind::Empty {
+                    return self.interrupt("nothing was said", view);
+                }
+                let class = ErrorClass::Model(failure.kind);
+                let stop = StopReason::Failure { class };
+                self.finish(Status::Failed, stop, &failure.to_string())
+            }
+            // What nobody watches does not go on.
+            Input::Failed { ask, failure } if acting.is_looking(ask) => {
+                let why = format!("the observer could not look: {failure}");
+                acting.look = None;
+                self.interrupt(&why, view)
+            }
+            Input::Refused { ask, reason } if acting.ask == Some(ask) || acting.is_looking(ask) => {
+                let given_up = acting.ask.filter(|open| *open != ask);
+                let mut asks: Vec<Ask> = given_up.into_iter().map(Ask::Cancel).collect();
+                asks.extend(self.on_refused(reason));
+                asks
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Has the observer look, when there is enough to see; what has been seen to its end is taken.
+    fn look(&mut self, view: &View<'_>) -> Vec<Ask> {
+        let Now::Acting(acting) = &self.now else {
+            return Vec::new();
+        };
+        if acting.look.is_some() {
+            return Vec::new();
+        }
+        let upto = acting.said.len();
+        let unseen = acting.said.get(acting.seen..).unwrap_or_default();
+        let is_over = acting.ask.is_none();
+        if is_over && unseen.is_empty() {
+            let said = acting.said.clone();
+            return self.accept(&said, view);
+        }
+        if !is_over && unseen.chars().count() < self.params.look_every as usize {
+            return Vec::new();
+        }
+        let state = if is_over { "whole" } else { "so far" };
+        let prompt = format!(
+            "Task:\n{}\n\nThe answer, {state}:\n---\n{}\n---",
+            self.goal, acting.said
+        );
+        let call = self.call(Stage::Observe, prompt, view);
+        if let Now::Acting(acting) = &mut self.now {
+            acting.look = Some((view.next_ask, upto));
+        }
+        vec![call]
+    }
+
+    /// Stops the acting model. The third time the council is asked whether to go on; after that, nobody goes on.
+    pub(super) fn interrupt(&mut self, why: &str, view: &View<'_>) -> Vec<Ask> {
+        let mut asks = Vec::new();
+        let mut said = String::new();
+        if let Now::Acting(acting) = std::mem::replace(&mut self.now, Now::Over) {
+            let open = acting
+                .ask
+                .into_iter()
+                .chain(acting.look.map(|(ask, _)| ask));
+            asks.extend(open.map(Ask::Cancel));
+            said = acting.said;
+        }
+        let why = clip(why, 400);
+        self.report.interrupts += 1;
+        self.stopped = Some((why.clone(), words::bounded(&said, SHOWN_CHARS)));
+        self.show(BlockKind::Marked(Marker::Interrupt), &why, &mut asks);
+        let count = self.report.interrupts;
+        if count < self.params.interrupts_max {
+            self.report.risk_level = raised(Risk::Low);
+            return self.act(asks, view);
+        }
+        self.report.risk_level = Risk::High;
+        if count > self.params.interrupts_max {
+            let said = format!("interrupted again after the council let it go on: {why}");
+            asks.extend(self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said));
+            return asks;
+        }
+        let proposal = format!(
+            "The answer was interrupted {count} times, the last time because: {why}\nLet the model try once more?"
+        );
+        self.escalate(proposal, asks, view)
+    }
+
+    /// Takes what the acting model said and the observer let through.
+    fn accept(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+        let spoken = words::spoken(said);
+        let mut commands = Vec::new();
+        let mut response: Option<Text> = None;
+        let mut shown = Vec::new();
+        for block in spoken {
+            match block.kind() {
+                Some(BlockKind::Unmarked | BlockKind::Marked(Marker::Response)) => {
+                    let text = match response.take() {
+                        Some(before) => {
+                            let parts = [before.as_str(), block.text.as_str()];
+                            Text::new(parts.join("\n\n"))
+                        }
+                        None => block.text.clone(),
+                    };
+                    response = Some(text);
+                    shown.push(block);
+                }
+                Some(BlockKind::Marked(Marker::ThoughtSeed)) => shown.push(block),
+                Some(BlockKind::Marked(Marker::Execute)) => {
+                    commands.push(block.text.as_str().to_owned());
+                    shown.push(block);
+                }
+                // Nobody plans, interrupts or verifies in another one's name.
+                _ => {}
+            }
+        }
+        if response.is_none() && commands.is_empty() {
+            return self.interrupt("nothing was said to the user", view);
+        }
+        let commands = match self.read_commands(&commands) {
+            Ok(commands) => commands,
+            Err(why) => return self.interrupt(&why, view),
+        };
+        self.response = response.or_else(|| self.response.take());
+        let mut asks = Vec::new();
+        for block in shown {
+            let kind = block.kind().unwrap_or(BlockKind::Unmarked);
+            self.show(kind, block.text.as_str(), &mut asks);
+        }
+        self.stopped = None;
+        if commands.is_empty() {
+            return self.speak(Stage::Verify, asks, view);
+        }
+        self.run(commands, asks, view)
+    }
+}
+
+impl Acting {
+    fn is_looking(&self, ask: AskId) -> bool {
+        self.look.is_some_and(|(look, _)| look == ask)
+    }
+}

@@ -1,0 +1,170 @@
+//! What thinking in stages needs to know.
+
+use serde::{Deserialize, Serialize};
+
+use super::NAME;
+use crate::event::ProgramSpec;
+use crate::program::ProgramError;
+use crate::programs::tools::Offered;
+use crate::protocol::CouncilRole;
+use crate::text::Text;
+use crate::unit::Millis;
+
+/// Most attempts at acting, whatever the council says.
+const ACTS_CAP: u32 = 16;
+
+/// A command that may stand in an `EXECUTE:` block. Its first word is the tool's name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Action {
+    /// The tool, as the charter offers it.
+    pub offered: Offered,
+    /// The tool that takes it back, with the same words; nothing where nothing does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inverse: Option<String>,
+}
+
+/// Who speaks in which stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cast {
+    /// Plans.
+    pub plan: CouncilRole,
+    /// Judges the plan.
+    pub refine: CouncilRole,
+    /// Reads along while the acting model speaks.
+    pub observe: CouncilRole,
+    /// Acts and answers.
+    pub act: CouncilRole,
+    /// Judges what came of it.
+    pub verify: CouncilRole,
+}
+
+impl Default for Cast {
+    fn default() -> Self {
+        Self {
+            plan: CouncilRole::Prime,
+            refine: CouncilRole::Lite,
+            observe: CouncilRole::Lite,
+            act: CouncilRole::Prime,
+            verify: CouncilRole::Lite,
+        }
+    }
+}
+
+/// Parameters of `stages`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Params {
+    /// Standing instructions of every stage.
+    pub system: String,
+    /// Who speaks in which stage.
+    pub cast: Cast,
+    /// Commands that may be run.
+    pub actions: Vec<Action>,
+    /// What the commands answer to, fixed before any model ran. The keys of effects are made of it.
+    pub event: String,
+    /// Characters of the acting model after which the observer looks again.
+    pub look_every: u32,
+    /// How often a stage without its block is tried again.
+    pub retries: u32,
+    /// Interrupts that raise the risk to high.
+    pub interrupts_max: u32,
+    /// Most attempts at acting.
+    pub acts_max: u32,
+    /// Output cap of planning and acting.
+    pub output_tokens_max: u32,
+    /// Output cap of judging.
+    pub look_tokens_max: u32,
+    /// Sampling temperature in thousandths.
+    pub temperature_milli: Option<u16>,
+    /// Whether replies are held to their form while they are written, which small models need.
+    pub structured: bool,
+    /// Longest time of one attempt at a call.
+    pub timeout: Millis,
+    /// The roles that vote where something is escalated.
+    pub council: Vec<CouncilRole>,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            system: String::new(),
+            cast: Cast::default(),
+            actions: Vec::new(),
+            event: String::new(),
+            look_every: 600,
+            retries: 1,
+            interrupts_max: 3,
+            acts_max: 6,
+            output_tokens_max: 1024,
+            look_tokens_max: 96,
+            temperature_milli: None,
+            structured: false,
+            timeout: Millis(60_000),
+            council: CouncilRole::ALL.to_vec(),
+        }
+    }
+}
+
+impl Params {
+    /// The specification of a `stages` program with these parameters.
+    pub fn spec(&self) -> ProgramSpec {
+        // A struct of strings and numbers always has a JSON form.
+        let params = serde_json::to_string(self).unwrap_or_default();
+        ProgramSpec {
+            name: NAME.to_owned(),
+            params: Text::new(params),
+        }
+    }
+
+    /// Reads the parameters of a specification.
+    pub fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let invalid = |cause: String| ProgramError::Params {
+            name: NAME.to_owned(),
+            cause,
+        };
+        let params: Self = match spec.params.as_str() {
+            "" => Self::default(),
+            text => serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?,
+        };
+        if params.look_every == 0 || params.interrupts_max == 0 || params.council.is_empty() {
+            let cause = "`look_every`, `interrupts_max` and `council` must say something";
+            return Err(invalid(cause.to_owned()));
+        }
+        if !(1..=ACTS_CAP).contains(&params.acts_max) {
+            let cause = format!(
+                "`acts_max` is {}, the hard cap is {ACTS_CAP}",
+                params.acts_max
+            );
+            return Err(invalid(cause));
+        }
+        let mut names: Vec<&str> = params.actions.iter().map(Action::name).collect();
+        names.sort_unstable();
+        if names.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(invalid("an action is there twice".to_owned()));
+        }
+        let lost = params
+            .actions
+            .iter()
+            .filter_map(|one| one.inverse.as_deref());
+        if let Some(lost) = lost.into_iter().find(|name| params.action(name).is_none()) {
+            return Err(invalid(format!(
+                "there is no action `{lost}` to take one back"
+            )));
+        }
+        Ok(params)
+    }
+
+    /// The action that a command begins with.
+    pub(super) fn action(&self, name: &str) -> Option<&Action> {
+        self.actions.iter().find(|one| one.name() == name)
+    }
+}
+
+impl Action {
+    /// The word that a command begins with.
+    pub fn name(&self) -> &str {
+        &self.offered.spec.name
+    }
+}

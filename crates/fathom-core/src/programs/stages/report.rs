@@ -1,0 +1,85 @@
+//! What a run of `stages` leaves beside its answer.
+
+use serde::{Deserialize, Serialize};
+
+use crate::packet::Risk;
+
+/// How an answer was come by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Report {
+    /// The blocks that were shown, in their order.
+    pub blocks: Vec<BlockNote>,
+    /// How much is at stake, as it stood at the end.
+    pub risk_level: Risk,
+    /// How sure the refined plan was, in thousandths.
+    pub confidence_milli: Option<u16>,
+    /// How often the acting model was stopped.
+    pub interrupts: u32,
+    /// What was put to the council, and what it said.
+    pub votes: Vec<VoteNote>,
+    /// Commands that were run or tried.
+    pub commands: Vec<CommandNote>,
+    /// Whether the result was verified; nothing where it did not come to that.
+    pub verified: Option<bool>,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self {
+            blocks: Vec::new(),
+            risk_level: Risk::Low,
+            confidence_milli: None,
+            interrupts: 0,
+            votes: Vec::new(),
+            commands: Vec::new(),
+            verified: None,
+        }
+    }
+}
+
+/// A block that was shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockNote {
+    /// Its marker.
+    pub marker: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// A vote of the council.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VoteNote {
+    /// What was proposed.
+    pub proposal: String,
+    /// What came of it.
+    pub ruling: String,
+}
+
+/// What became of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It is under way.
+    Open,
+    /// It was run.
+    Done,
+    /// It was not, or failed.
+    Failed,
+    /// Nobody knows.
+    Unknown,
+    /// It was run, and taken back.
+    Reverted,
+}
+
+/// A command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandNote {
+    /// Its words.
+    pub argv: Vec<String>,
+    /// What became of it.
+    pub fate: Fate,
+    /// Whether it can be taken back.
+    pub reversible: bool,
+    /// What it printed, or why it was not run, clipped.
+    pub said: String,
+}
