@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use fathom_core::effect::KillScope;
+use fathom_core::effect::{EffectState, KillScope};
 use fathom_host::people::OsUser;
 use fathom_testkit::drill;
 use fathom_testkit::platform::{Platform, PlatformOptions};
@@ -61,10 +61,17 @@ async fn overhead() {
     };
     let began = Instant::now();
     let handle = host.start(crowd::acting(&charter, &server, &params));
-    let result = fixture::finished(handle.expect("it starts")).await;
+    let handle = handle.expect("it starts");
+    let run = handle.run();
+    fixture::finished(handle).await;
     let governed = began.elapsed() / POSTS;
-    let sent = platform.posts().len();
-    assert_eq!(sent, POSTS as usize, "{:?}", result.stop_reason);
+    let story = host.story(run).expect("a story");
+    let deeds = story.root().expect("a root").deeds.iter();
+    let failed: Vec<_> = deeds
+        .filter(|(_, deed)| deed.state != EffectState::Confirmed)
+        .map(|(ask, deed)| (ask, &deed.path, &deed.said, &deed.decision))
+        .collect();
+    assert!(failed.is_empty(), "{failed:?}");
     let address = platform.url().trim_start_matches("http://").to_owned();
     let bare = tokio::task::spawn_blocking(move || bare(&address));
     let bare = bare.await.expect("no panic");

@@ -33,6 +33,10 @@ use crate::reading;
 /// How often the kill switch is looked at while a tool works.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// How often, and after which wait, the first record of a run is looked for.
+const LOOKS_MAX: u32 = 1_000;
+const LOOK_AGAIN: Millis = Millis(5);
+
 /// The folder of a home that programs begin in.
 const SHELL_FOLDER: &str = "shell";
 
@@ -81,13 +85,23 @@ impl Gates {
         if let Some(keeper) = known(self) {
             return Ok(keeper);
         }
-        let started = reading::started(&*self.journal, &self.home, run)
-            .map_err(|error: HostError| error.to_string())?
-            .ok_or("nobody can read how the run began")?;
+        let started = self.started(run).await?;
         let charter = charter_of(&started)?;
         let keeper = Arc::new(Box::pin(self.make(&charter, &started.frame.values)).await?);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(kept.entry(run).or_insert(keeper)))
+    }
+
+    /// How a run began. Its first effect may be asked for before the disk has its first record.
+    async fn started(&self, run: RunId) -> Result<Started, String> {
+        for _ in 0..LOOKS_MAX {
+            let read = reading::started(&*self.journal, &self.home, run);
+            if let Some(started) = read.map_err(|error: HostError| error.to_string())? {
+                return Ok(started);
+            }
+            pause(LOOK_AGAIN).await;
+        }
+        Err("nobody can read how the run began".to_owned())
     }
 
     /// What a charter offers: every tool that can be called.
