@@ -54,7 +54,9 @@ fuzz_target!(|bytes: &[u8]| {
         })
         .sum();
     assert!(said <= text.len());
-    let starts = whole.iter().filter(|piece| matches!(piece, Piece::Start(_)));
+    let starts = whole
+        .iter()
+        .filter(|piece| matches!(piece, Piece::Start(_)));
     assert_eq!(blocks(&text).len(), starts.count());
 
     let mut buffer = [0; 4];
