@@ -5,26 +5,12 @@ use fathom_host::{Options, Runtime};
 use fathom_testkit::platform::{Platform, PlatformOptions};
 use serde_json::{Value, json};
 
+use crate::board;
 use crate::session::{Done, Session};
 
 /// What the user wants, word for word.
 const TASK: &str =
     "Look at the comments, then post `Spring workshop` with the text `Saturday at ten`";
-
-const CHARTER: &str = r#"
-protocol = "1.0.0"
-name = "desk"
-version = "1.0.0"
-description = "A desk that may post what its user says."
-
-[router]
-ask = "tools"
-
-[budget]
-tokens = 400_000
-calls = 40
-tools = 40
-"#;
 
 const POLICIES: &str = r#"
 @id("post")
@@ -40,26 +26,9 @@ actions = ["publish", "comments", "count"]
 "#;
 
 fn tools(url: &str) -> String {
-    let host = url.trim_start_matches("http://");
+    let post = board::posting(url);
     format!(
-        r#"
-allow_hosts = ["{host}"]
-allow_private = ["{host}"]
-
-[[tool]]
-name = "post"
-description = "Posts something."
-kind = "http"
-platform = "board"
-account = "desk"
-action = "publish"
-schema = {{ type = "object", properties = {{ title = {{ type = "string", maxLength = 200 }}, text = {{ type = "string", maxLength = 2000 }} }}, required = ["title", "text"] }}
-method = "POST"
-url = "{url}/api/posts"
-token_env = "FATHOM_PLATFORM_TOKEN"
-idempotency_header = "Idempotency-Key"
-body = {{ title = "{{title}}", text = "{{text}}" }}
-
+        r#"{post}
 [[tool]]
 name = "look"
 description = "Looks at the comments of a post."
@@ -98,7 +67,7 @@ impl Desk {
         let platform = Platform::start(PlatformOptions::default()).await;
         let platform = platform.expect("a platform");
         let session = Session::new();
-        session.write("desk/charter.toml", CHARTER);
+        session.write("desk/charter.toml", &board::charter("desk", 40));
         session.write("desk/gateway.toml", GATEWAY);
         session.write("desk/policies/all.cedar", POLICIES);
         session.write("desk/tools.toml", &tools(&platform.url()));

@@ -13,6 +13,7 @@ use fathom_host::{Options, Runtime};
 use fathom_testkit::platform::{Platform, PlatformOptions};
 use serde_json::{Value, json};
 
+use crate::board;
 use crate::session::{Done, Session};
 
 /// What a way out is for.
@@ -122,21 +123,6 @@ const CALLS: [(&str, &str, &str); 4] = [
     ("mcp", "files__write_file", "write_file"),
 ];
 
-const CHARTER: &str = r#"
-protocol = "1.0.0"
-name = "doors"
-version = "1.0.0"
-description = "One tool of each kind."
-
-[router]
-ask = "tools"
-
-[budget]
-tokens = 400_000
-calls = 40
-tools = 40
-"#;
-
 const TASK: &str =
     "Post `Doors` with the text `are open`, twice, say `are open`, and write `are open` to";
 
@@ -156,28 +142,12 @@ fn server() -> PathBuf {
 }
 
 fn tools(url: &str, files: &Path) -> String {
-    let host = url.trim_start_matches("http://");
     let (script, files) = (server(), files.display());
     let script = script.display();
     let schema = r#"{ type = "object", properties = { title = { type = "string" }, text = { type = "string" } }, required = ["title", "text"] }"#;
+    let post = board::posting(url);
     format!(
-        r##"
-allow_hosts = ["{host}"]
-allow_private = ["{host}"]
-
-[[tool]]
-name = "post"
-description = "Posts something."
-kind = "http"
-platform = "board"
-account = "desk"
-action = "publish"
-schema = {schema}
-method = "POST"
-url = "{url}/api/posts"
-token_env = "FATHOM_PLATFORM_TOKEN"
-body = {{ title = "{{title}}", text = "{{text}}" }}
-
+        r##"{post}
 [[tool]]
 name = "post_in_browser"
 description = "Posts something through the pages."
@@ -236,7 +206,7 @@ impl House {
         std::fs::create_dir(&files).expect("a folder");
         let files = files.canonicalize().expect("a path");
         let actions: Vec<&str> = CALLS.iter().map(|(.., action)| *action).collect();
-        session.write("doors/charter.toml", CHARTER);
+        session.write("doors/charter.toml", &board::charter("doors", 40));
         session.write("doors/gateway.toml", &format!("actions = {actions:?}\n"));
         session.write("doors/policies/all.cedar", policies);
         session.write("doors/tools.toml", &tools(&platform.url(), &files));
@@ -370,7 +340,7 @@ async fn e18_a_tool_that_changed_stays_out_until_a_person_lets_it_in() {
         .join("../fathom-tools/tests/mcp/server.py")
         .canonicalize()
         .expect("the server");
-    session.write("doors/charter.toml", CHARTER);
+    session.write("doors/charter.toml", &board::charter("doors", 40));
     session.write("doors/gateway.toml", "actions = [\"say\"]\n");
     session.write(
         "doors/policies/all.cedar",

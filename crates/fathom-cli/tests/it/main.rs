@@ -9,6 +9,7 @@
 mod agency;
 mod asking;
 mod attacks;
+mod board;
 mod charters;
 mod council;
 mod council_figures;

@@ -12,6 +12,7 @@ use fathom_testkit::platform::{Platform, PlatformOptions, When};
 use fathom_testkit::server::{Behaviour, ModelServer, Seen};
 use serde_json::{Value, json};
 
+use crate::board;
 use crate::kill::{Dice, check_home, end_or_kill, kills_wanted};
 use crate::session::{Session, fathom};
 
@@ -21,47 +22,15 @@ const AT_ONCE: usize = 5;
 /// Kills that one run has to live through.
 const KILLS_A_RUN: u32 = 8;
 
-const CHARTER: &str = r#"
-protocol = "1.0.0"
-name = "press"
-version = "1.0.0"
-description = "Posts what its user says."
-
-[router]
-ask = "tools"
-
-[budget]
-tokens = 4_000_000
-calls = 200
-tools = 200
-"#;
-
 const POLICIES: &str = r#"
 @id("post")
 permit (principal, action == Action::"publish", resource);
 "#;
 
 fn tools(url: &str) -> String {
-    let host = url.trim_start_matches("http://");
+    let post = board::posting(url);
     format!(
-        r#"
-allow_hosts = ["{host}"]
-allow_private = ["{host}"]
-
-[[tool]]
-name = "post"
-description = "Posts something."
-kind = "http"
-platform = "board"
-account = "desk"
-action = "publish"
-schema = {{ type = "object", properties = {{ title = {{ type = "string" }}, text = {{ type = "string" }} }}, required = ["title", "text"] }}
-method = "POST"
-url = "{url}/api/posts"
-token_env = "FATHOM_PLATFORM_TOKEN"
-idempotency_header = "Idempotency-Key"
-body = {{ title = "{{title}}", text = "{{text}}" }}
-
+        r#"{post}
 [tool.check]
 url = "{url}/api/posts?key={{key}}"
 pointer = "/posts/0/key"
@@ -83,7 +52,7 @@ fn task() -> String {
 /// Writes a charter that posts on a platform, and gives its folder.
 fn press(session: &Session, platform: &Platform, trip: &str) -> String {
     let gateway = format!("actions = [\"publish\"]\n\n[trip]\n{trip}");
-    session.write("press/charter.toml", CHARTER);
+    session.write("press/charter.toml", &board::charter("press", 200));
     session.write("press/gateway.toml", &gateway);
     session.write("press/policies/all.cedar", POLICIES);
     session.write("press/tools.toml", &tools(&platform.url()));
