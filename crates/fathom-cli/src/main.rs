@@ -55,8 +55,9 @@ use crate::settings::{Form, Settings};
 use crate::typed::Typed;
 use crate::usage::Usage;
 
-/// Threads that drive runs. The work is waiting, so a few are plenty and a small number starts fast.
-const WORKERS: usize = 2;
+/// Threads that drive runs. The work is waiting, and one thread hands it on without waking another; models, journal and
+/// sandbox have threads and processes of their own.
+const WORKERS: usize = 1;
 
 fn main() -> ExitCode {
     bug::report_panics();

@@ -130,10 +130,14 @@ impl Driver {
                 return Ok(RunEnd::Waiting(wait));
             }
             let timer = self.state.timers.first().map(|(at, _)| *at);
+            let awaits_log = self.run.awaits_log();
+            if awaits_log {
+                self.recorder.log().urge();
+            }
             tokio::select! {
                 biased;
                 // Nobody is woken by a disk that nothing waits for.
-                changed = durable.changed(), if self.run.awaits_log() => {
+                changed = durable.changed(), if awaits_log => {
                     if changed.is_err() {
                         return Err(StoreError::Closed.into());
                     }

@@ -167,6 +167,9 @@ impl Drop for Ticket {
 pub trait LogSink: Send + Sync {
     /// Puts an entry at the end of the queue; waits while the queue is full.
     fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError>;
+
+    /// Stores what is queued without waiting for more.
+    fn urge(&self) {}
 }
 
 /// The right to append to one run, and the knowledge of what is durable of it.
@@ -220,7 +223,12 @@ impl RunLog {
         self.sink.enqueue(&self.state, entry)
     }
 
-    /// What is durable, now and whenever it changes.
+    /// Has what was appended stored at once: someone waits for it.
+    pub fn urge(&self) {
+        self.sink.urge();
+    }
+
+    /// What is durable, now and whenever it changes. Who waits for a change should [`urge`](Self::urge) first.
     pub fn durability(&self) -> watch::Receiver<Durability> {
         self.state.durability.subscribe()
     }
@@ -232,6 +240,7 @@ impl RunLog {
             if let Some(answer) = durability.borrow_and_update().answer(position) {
                 return answer;
             }
+            self.urge();
             // The sender lives in `self`, so it cannot be gone.
             durability.changed().await.map_err(|_| StoreError::Closed)?;
         }

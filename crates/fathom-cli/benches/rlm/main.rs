@@ -45,8 +45,9 @@ use table::Table;
 const CODE: &str = "CODE:";
 
 fn main() {
+    // As many threads as the command line drives runs with.
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
+        .worker_threads(1)
         .enable_all()
         .build()
         .unwrap();

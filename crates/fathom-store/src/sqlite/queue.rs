@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use fathom_core::step::Position;
 use rusqlite::Connection;
@@ -19,6 +20,8 @@ const QUEUED_BYTES_MAX: usize = 64 * 1024 * 1024;
 const BATCH_MAX: usize = 1024;
 /// Bytes after which a commit takes no more.
 const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How long entries gather while nobody waits for them. A crash may cost this much of what was already heard.
+const GATHER: Duration = Duration::from_millis(2);
 
 /// Something for the writer to do.
 pub(super) enum Work {
@@ -88,10 +91,20 @@ struct Waiting {
     work: VecDeque<Work>,
     bytes: usize,
     last_position: Position,
+    /// Someone waits for what is queued.
+    is_urgent: bool,
     is_closed: bool,
 }
 
 impl Waiting {
+    /// Whether more may come before the next commit.
+    fn gathers(&self) -> bool {
+        !self.is_urgent
+            && !self.is_closed
+            && self.work.len() < BATCH_MAX
+            && self.bytes < BATCH_BYTES_MAX
+    }
+
     fn has_room_for(&self, bytes: usize) -> bool {
         self.work.is_empty()
             || (self.work.len() < QUEUED_MAX && self.bytes + bytes <= QUEUED_BYTES_MAX)
@@ -131,10 +144,15 @@ impl Queue {
             return Err(StoreError::Closed);
         }
         let work = work(&mut waiting);
+        waiting.is_urgent |= matches!(work, Work::Call(_));
         waiting.work.push_back(work);
         waiting.bytes += bytes;
+        // A writer that gathers is not woken for each entry.
+        let wakes = waiting.work.len() == 1 || !waiting.gathers();
         drop(waiting);
-        self.has_work.notify_one();
+        if wakes {
+            self.has_work.notify_one();
+        }
         Ok(())
     }
 
@@ -150,6 +168,10 @@ impl Queue {
                 .wait(waiting)
                 .unwrap_or_else(PoisonError::into_inner);
         }
+        let (mut waiting, _) = self
+            .has_work
+            .wait_timeout_while(waiting, GATHER, |waiting| waiting.gathers())
+            .unwrap_or_else(PoisonError::into_inner);
         let mut batch = Vec::new();
         let mut bytes = 0;
         while batch.len() < BATCH_MAX
@@ -160,6 +182,8 @@ impl Queue {
             batch.push(work);
         }
         waiting.bytes -= bytes;
+        // What is left over was not in reach of this commit, and goes on being waited for.
+        waiting.is_urgent &= !waiting.work.is_empty();
         drop(waiting);
         self.has_room.notify_all();
         Some(batch)
@@ -198,5 +222,15 @@ impl LogSink for Queue {
             }
         })?;
         Ok(position)
+    }
+
+    fn urge(&self) {
+        let mut waiting = self.lock();
+        if waiting.work.is_empty() || waiting.is_urgent {
+            return;
+        }
+        waiting.is_urgent = true;
+        drop(waiting);
+        self.has_work.notify_one();
     }
 }

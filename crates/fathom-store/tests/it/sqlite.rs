@@ -161,6 +161,19 @@ fn x03_an_append_returns_before_the_disk_has_it() {
     assert_eq!(journal.records(run(1)).count(), 10);
 }
 
+/// Entries gather for a moment before they are stored; nobody has to ask for them.
+#[test]
+fn x03_what_nobody_waits_for_is_stored_too() {
+    let folder = Folder::new();
+    let journal = folder.open();
+    let (mut author, log) = Author::start(&*journal, 1);
+    let position = log.append(author.says("0", "word")).unwrap();
+    while log.durability().borrow().upto() < position {
+        thread::yield_now();
+    }
+    assert_eq!(journal.records(run(1)).count(), 1);
+}
+
 #[test]
 fn x03_a_full_queue_waits_and_loses_nothing() {
     const ENTRIES: usize = 7000;
