@@ -3,6 +3,7 @@
 //! Each check is a function from texts to findings, so its tests need no files.
 
 mod banned;
+mod doors;
 mod edges;
 mod error_pages;
 mod locks;
@@ -57,5 +58,6 @@ fn check_tree(tree: &Tree) -> Vec<Finding> {
     findings.extend(modules::check_reached(tree));
     findings.extend(modules::check_one_integration_binary(tree));
     findings.extend(error_pages::check(tree));
+    findings.extend(doors::check(tree.rust_texts()));
     findings
 }

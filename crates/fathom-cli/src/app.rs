@@ -29,6 +29,8 @@ impl App {
         let options = Options {
             symbols,
             people: settings.people.clone(),
+            discord: settings.discord.clone(),
+            identity: (*settings.identity).clone(),
             heads: settings.heads.clone(),
             concurrency: settings.concurrency,
             clock: Arc::clone(&clock) as Arc<dyn Clock>,

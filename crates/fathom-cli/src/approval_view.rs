@@ -5,6 +5,7 @@
 
 use fathom_core::effect::{ApprovalTerms, Target};
 use fathom_core::id::RunId;
+use fathom_core::inverse::Undo;
 use fathom_core::outcome::clip;
 use fathom_core::unit::Timestamp;
 use fathom_host::people::{ApprovalView, Asked};
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 use crate::figures;
 use crate::line::{Line, Tone};
+use crate::masking::masked;
 use crate::plain_text::{columns, fold, pad, pad_front, visible};
 
 /// Most characters of what a dry run said; `--json` has all of it.
@@ -120,9 +122,14 @@ impl Page {
             action,
         } = &asked.request.target;
         let event = &asked.request.event;
+        let whose = if tenant.is_empty() {
+            String::new()
+        } else {
+            format!(", for {tenant}")
+        };
         self.field(
             "wants",
-            &format!("to {action} on {platform} as {account}, for {tenant}, once"),
+            &format!("to {action} on {platform} as {account}{whose}, once"),
         );
         self.field("because", &format!("of {event}"));
         self.field("with", &format!("the tool {}", asked.request.tool));
@@ -132,6 +139,7 @@ impl Page {
         }
         self.field("rule", &asked.rule);
         self.field("decides", &who_decides(view));
+        self.field("undo", &undo(asked.undo.as_ref()));
         self.arguments(asked);
         self.dry_run(asked);
     }
@@ -206,7 +214,7 @@ impl Page {
                 };
                 self.field("dry run", verdict);
                 if !dry_run.report.is_blank() {
-                    let report = clip(dry_run.report.as_str(), REPORT_CHARS_MAX);
+                    let report = clip(&masked(dry_run.report.as_str()), REPORT_CHARS_MAX);
                     let report = Value::from(report).to_string();
                     self.folded("    | ", Tone::Plain, &report);
                 }
@@ -241,6 +249,19 @@ fn who_decides(view: &ApprovalView) -> String {
     let starter = view.started_by.as_deref();
     let starter = starter.unwrap_or("whoever started the run");
     format!("{who}, but not {starter}, whose run it is")
+}
+
+fn undo(undo: Option<&Undo>) -> String {
+    match undo {
+        Some(Undo::Tool(inverse)) => format!(
+            "the tool {} takes it back, with the words {}",
+            inverse.tool,
+            inverse.args.join(" ")
+        ),
+        Some(Undo::Hand) => "a person can take it back, no tool does".to_owned(),
+        Some(Undo::Nobody) => "it CANNOT be taken back".to_owned(),
+        None => "nobody said whether it can be taken back".to_owned(),
+    }
 }
 
 /// Every argument with its place, as a JSON pointer, in the order of the text; values as JSON.
@@ -287,6 +308,8 @@ pub(crate) struct ApprovalJson {
     taint: Vec<fathom_core::effect::Taint>,
     rule: Option<String>,
     dry_run: Option<DryRunJson>,
+    /// Whether it can be taken back, and by what.
+    undo: Option<Undo>,
 }
 
 #[derive(Debug, Serialize)]
@@ -327,6 +350,7 @@ impl From<ApprovalView> for ApprovalJson {
                 ok: dry_run.ok,
                 report: dry_run.report.as_str().to_owned(),
             }),
+            undo: asked.and_then(|asked| asked.undo.clone()),
         }
     }
 }

@@ -1,6 +1,7 @@
 use fathom_core::contract::Role;
 use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Taint};
 use fathom_core::id::{AskId, Digest};
+use fathom_core::inverse::Inverse;
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
 use fathom_store::{Approval, ClaimOwner, Word, YesNo};
@@ -56,6 +57,7 @@ fn view() -> ApprovalView {
                 ok: true,
                 report: Text::from("1 post, 127 characters, visible to 2,140 followers"),
             }),
+            undo: Some(Undo::Nobody),
         }),
     }
 }
@@ -69,6 +71,23 @@ fn shown(view: &ApprovalView, width: usize) -> String {
 #[test]
 fn e17_an_approval_says_who_wants_what_where_and_with_which_words() {
     insta::assert_snapshot!(shown(&view(), 80));
+}
+
+#[test]
+fn g07_an_approval_says_before_the_decision_what_takes_it_back() {
+    let mut view = view();
+    for (undo, said) in [
+        (Some(Undo::Nobody), "it CANNOT be taken back"),
+        (Some(Undo::Hand), "a person can take it back, no tool does"),
+        (
+            Some(Undo::Tool(Inverse::by("unpost"))),
+            "the tool unpost takes it back, with the words {args}",
+        ),
+        (None, "nobody said whether it can be taken back"),
+    ] {
+        view.asked.as_mut().unwrap().undo = undo;
+        assert!(shown(&view, 120).contains(said), "{said}");
+    }
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use fathom_core::amounts::Budget;
 use fathom_core::outcome::BudgetUse;
 use fathom_core::unit::Millis;
+use fathom_host::config::BudgetPart;
 use fathom_host::story::Story;
 
+use crate::error::CliError;
 use crate::figures;
 use crate::line::{Line, Tone};
 use crate::plain_text::columns;
@@ -183,6 +185,23 @@ pub(crate) fn words(budget: &BudgetUse, width: usize) -> Vec<Line> {
     }
     lines.push(line);
     lines
+}
+
+/// Reads `tokens=20000,time=30s`.
+pub(crate) fn part(what: &str, value: &str) -> Result<BudgetPart, CliError> {
+    let wrong = |why: String| CliError::BadValue {
+        what: what.to_owned(),
+        value: value.to_owned(),
+        why,
+    };
+    let mut part = BudgetPart::default();
+    for pair in value.split(',').map(str::trim) {
+        let (key, amount) = pair
+            .split_once('=')
+            .ok_or_else(|| wrong(format!("`{pair}` is not of the form `tokens=20000`")))?;
+        part.set(key.trim(), amount.trim()).map_err(wrong)?;
+    }
+    Ok(part)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use fathom_core::unit::Timestamp;
 
 use crate::figures;
 use crate::line::{Line, Tone};
+use crate::masking::masked;
 use crate::plain_text::{one_line, pad, pad_front};
 
 /// Longest text of a record that is shown before the line is cut.
@@ -37,7 +38,7 @@ pub(crate) fn line(episode: &EpisodeId, record: &Record, began: Timestamp, width
 }
 
 fn short(text: &str) -> String {
-    let head: String = text.chars().take(TEXT_CHARS_MAX).collect();
+    let head: String = masked(text).chars().take(TEXT_CHARS_MAX).collect();
     one_line(&head)
 }
 
@@ -51,9 +52,16 @@ pub(crate) fn words(event: &EventKind) -> String {
             format!("{ask} {} tokens", measured.input_tokens)
         }
         EventKind::Summarised { ask, text, .. }
-        | EventKind::ModelDelta { ask, text, .. }
         | EventKind::DomainAnswered { ask, answer: text } => {
             format!("{ask} {}", quoted(text))
+        }
+        // A value may go over several of them, so that none of them can be filtered by itself.
+        EventKind::ModelDelta { ask, text, .. } => {
+            let characters = text.as_str().chars().count() as u64;
+            format!(
+                "{ask} {}",
+                figures::many(characters, "character", "characters")
+            )
         }
         EventKind::ModelReplied {
             ask,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use crate::error::CliError;
 
 /// Variables that Fathom reads for itself; keys of models are looked up by name when they are needed.
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 23] = [
     "FATHOM_HOME",
     "FATHOM_CHARTER",
     "FATHOM_MODEL",
@@ -25,6 +25,7 @@ const NAMES: [&str; 22] = [
     "FATHOM_VERBOSE",
     "FATHOM_CONFIG",
     "FATHOM_NO_RESUME",
+    "FATHOM_LOG",
     "FATHOM_MODELS",
     "HF_ENDPOINT",
     "XDG_CACHE_HOME",

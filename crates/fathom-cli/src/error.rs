@@ -87,6 +87,8 @@ pub(crate) enum CliError {
     PullInterrupted { names: String },
     #[error("{message}")]
     Symbols { message: String, hint: &'static str },
+    #[error("{what} begins with `{id}`")]
+    NoSuchSeed { what: &'static str, id: String },
     #[error("{what}")]
     Bug { what: String },
 }
@@ -122,6 +124,7 @@ impl CliError {
             Self::Host(error) | Self::Run { error, .. } => error.code(),
             Self::Weights(error) => error.code(),
             Self::PullInterrupted { .. } => "F0532",
+            Self::NoSuchSeed { .. } => "F1090",
             Self::Bug { .. } => "F0901",
         }
     }
@@ -161,6 +164,7 @@ impl CliError {
             Self::Weights(error) => error.hint(),
             Self::Redact(error) => error.hint().to_owned(),
             Self::PullInterrupted { names } => format!("what has come is kept; go on with: fathom models pull {names}"),
+            Self::NoSuchSeed { .. } => "`fathom seeds list` shows their ids".into(),
             Self::Bug { .. } => "this is a bug; please report it with this line and the command. Runs can be resumed".into(),
         }
     }
@@ -190,8 +194,13 @@ impl CliError {
                     SandboxError::BadMaterial { .. } | SandboxError::MaterialTooLarge { .. },
                 ),
             )
-            | Self::Redact(_) => Exit::Usage,
-            Self::Host(HostError::People(_)) => Exit::Failed,
+            | Self::Redact(_)
+            | Self::NoSuchSeed { .. } => Exit::Usage,
+            Self::Host(HostError::People(_) | HostError::Identity(_) | HostError::Rfc(_))
+            | Self::Run {
+                error: HostError::Identity(_),
+                ..
+            } => Exit::Failed,
             Self::Host(HostError::Symbols(_) | HostError::History(_)) => match self.code() {
                 // What the user gave is no address, no catalogue, no session or no recipient.
                 "F0905" | "F0909" | "F0910" | "F0920" | "F0929" => Exit::Usage,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use fathom_core::id::RunId;
+use fathom_host::spoken::SpokenBlock;
 use fathom_host::story::Story;
 use fathom_host::{RunEnd, RunHandle};
 use tokio::sync::{Notify, watch};
@@ -20,6 +21,7 @@ use crate::output;
 use crate::progress::{Progress, Shown};
 use crate::settings::Loudness;
 use crate::signals::{self, Heard, Signals};
+use crate::stages_json::block_lines;
 
 /// Time between two frames.
 const FRAME: Duration = Duration::from_millis(100);
@@ -41,6 +43,7 @@ struct OnItsWay {
     interrupt: Arc<Notify>,
     chronicle: Chronicle,
     records_told: u64,
+    blocks_told: usize,
     end: Option<RunEnd>,
 }
 
@@ -84,6 +87,7 @@ pub(crate) async fn follow(
         }
     }
     tell_records(app, &mut runs, &mut progress);
+    tell_blocks(&mut runs, &mut progress);
     let stories: Vec<Story> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
     let detail = Detail::from(app.settings.loudness);
     progress.finish(&shown(&runs, &stories), app.now(), detail);
@@ -118,6 +122,7 @@ impl OnItsWay {
             interrupt: handle.interrupter(),
             chronicle: Chronicle::default(),
             records_told: 0,
+            blocks_told: settled(&handle.watch().borrow()).count(),
             end: None,
         }
     }
@@ -139,9 +144,33 @@ fn show(app: &App, runs: &mut [OnItsWay], progress: &mut Progress) {
         return;
     }
     tell_records(app, runs, progress);
+    tell_blocks(runs, progress);
     // Copies: a terminal that does not take its lines must not hold up the run.
     let stories: Vec<Story> = runs.iter().map(|run| run.watch.borrow().clone()).collect();
     progress.update(&shown(runs, &stories), app.now());
+}
+
+/// The blocks that are delivered, as far as all before them are.
+fn settled(story: &Story) -> impl Iterator<Item = &SpokenBlock> {
+    let blocks = story.root().into_iter().flat_map(|root| root.spoken.iter());
+    blocks.take_while(|block| block.deliveries.is_some())
+}
+
+/// Shows the blocks that were delivered since the last look. What was shown before a resume is not shown again.
+fn tell_blocks(runs: &mut [OnItsWay], progress: &mut Progress) {
+    let width = output::stderr_size().map_or(usize::MAX, |(columns, _)| columns);
+    for run in runs {
+        let story = run.watch.borrow();
+        let news: Vec<SpokenBlock> = settled(&story).skip(run.blocks_told).cloned().collect();
+        drop(story);
+        if news.is_empty() {
+            continue;
+        }
+        run.blocks_told += news.len();
+        let lines = news.iter();
+        let lines: Vec<Line> = lines.flat_map(|block| block_lines(block, width)).collect();
+        progress.note(&lines);
+    }
 }
 
 /// With `-v`, tells the records that came since the last look.

@@ -1,9 +1,12 @@
 //! A line of output in pieces, each with what it means; colour is put on at the end, and never alone.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use fathom_output::redact::Redacted;
 
+use crate::masking;
 use crate::plain_text::{clip, columns};
 
 /// What a piece of a line is.
@@ -80,9 +83,14 @@ impl Line {
         if self.columns() <= max {
             return self;
         }
+        // What is cut in the middle is not found any more.
+        let whole = match masked(std::slice::from_ref(&self)) {
+            Cow::Borrowed(_) => self.pieces,
+            Cow::Owned(lines) => lines.into_iter().flat_map(|line| line.pieces).collect(),
+        };
         let mut kept = Self::new();
         let mut left = max;
-        for (tone, text) in self.pieces {
+        for (tone, text) in whole {
             let taken = columns(&text);
             // The ellipsis needs a column after the last piece that fits.
             if taken < left {
@@ -98,8 +106,11 @@ impl Line {
 
     /// The line without colour.
     pub(crate) fn plain(&self) -> String {
-        let text: String = self.pieces.iter().map(|(_, text)| text.as_str()).collect();
-        text.trim_end().to_owned()
+        self.words().trim_end().to_owned()
+    }
+
+    fn words(&self) -> String {
+        self.pieces.iter().map(|(_, text)| text.as_str()).collect()
     }
 
     /// The line with escape codes for colour.
@@ -111,6 +122,114 @@ impl Line {
             let _ = write!(styled, "{style}{text}{style:#}");
         }
         styled
+    }
+}
+
+/// Lines as they may leave. They are looked at as one text, for a value may go over pieces and lines.
+pub(crate) fn masked(lines: &[Line]) -> Cow<'_, [Line]> {
+    let words: Vec<String> = lines.iter().map(Line::words).collect();
+    let whole = words.join("\n");
+    match masking::redacted(&whole) {
+        None => Cow::Borrowed(lines),
+        Some(redacted) => Cow::Owned(repainted(lines, &whole, &redacted)),
+    }
+}
+
+/// The words of `redacted` in the tones that `lines` had. Which words there are never depends on the tones.
+fn repainted(lines: &[Line], whole: &str, redacted: &Redacted) -> Vec<Line> {
+    let mut brush = Brush {
+        tones: tones(lines),
+        left: &redacted.text,
+        done: vec![Line::new()],
+    };
+    let mut at = 0;
+    let spans = joined(redacted);
+    for (number, &(start, end)) in spans.iter().enumerate() {
+        brush.copy(at, start);
+        let next = spans.get(number + 1).map_or(whole.len(), |next| next.0);
+        let after = whole.get(end..next).unwrap_or_default();
+        brush.replace(start, after);
+        at = end;
+    }
+    brush.copy(at, whole.len());
+    brush.put(Tone::Plain, usize::MAX);
+    brush.done
+}
+
+/// The tones of lines: up to which byte each goes, with a byte between two lines.
+fn tones(lines: &[Line]) -> Vec<(usize, Tone)> {
+    let mut at = 0;
+    let mut tones = Vec::new();
+    for line in lines {
+        for (tone, text) in &line.pieces {
+            at += text.len();
+            tones.push((at, *tone));
+        }
+        at += 1;
+        tones.push((at, Tone::Plain));
+    }
+    tones
+}
+
+/// Where something was found, in order; what touches is one.
+fn joined(redacted: &Redacted) -> Vec<(usize, usize)> {
+    let mut joined: Vec<(usize, usize)> = Vec::new();
+    for span in &redacted.spans {
+        match joined.last_mut() {
+            Some(last) if span.start <= last.1 => last.1 = last.1.max(span.end),
+            _ => joined.push((span.start, span.end)),
+        }
+    }
+    joined
+}
+
+/// Puts text that is left into lines.
+struct Brush<'a> {
+    tones: Vec<(usize, Tone)>,
+    left: &'a str,
+    done: Vec<Line>,
+}
+
+impl Brush<'_> {
+    /// Text that stood at `start..end` before, unchanged.
+    fn copy(&mut self, start: usize, end: usize) {
+        let mut at = start;
+        while at < end {
+            let (until, tone) = self.tone(at);
+            let until = until.min(end);
+            self.put(tone, until - at);
+            at = until;
+        }
+    }
+
+    /// What stands in place of something at `start`: all that comes before `after`.
+    fn replace(&mut self, start: usize, after: &str) {
+        let (_, tone) = self.tone(start);
+        let length = if after.is_empty() {
+            self.left.len()
+        } else {
+            self.left.find(after).unwrap_or_default()
+        };
+        self.put(tone, length);
+    }
+
+    fn tone(&self, at: usize) -> (usize, Tone) {
+        let place = self.tones.partition_point(|(until, _)| *until <= at);
+        let tone = self.tones.get(place).copied();
+        tone.unwrap_or((usize::MAX, Tone::Plain))
+    }
+
+    fn put(&mut self, tone: Tone, length: usize) {
+        let (text, left) = self.left.split_at(self.left.floor_char_boundary(length));
+        self.left = left;
+        for (number, part) in text.split('\n').enumerate() {
+            if number > 0 {
+                self.done.push(Line::new());
+            }
+            if let Some(line) = self.done.last_mut() {
+                line.push(tone, part);
+            }
+        }
     }
 }
 

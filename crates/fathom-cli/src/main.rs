@@ -22,6 +22,8 @@ mod findings;
 mod follow;
 mod inputs;
 mod line;
+mod logs;
+mod masking;
 mod meter;
 mod model_choice;
 mod output;
@@ -109,7 +111,11 @@ fn run(arguments: &[OsString]) -> Result<Exit, CliError> {
     let folder = std::env::current_dir().map_err(CliError::Setup)?;
     let variables = Variables::read(environment::look_up)?;
     let charter = typed.command.usual_charter();
+    logs::begin(variables.get(logs::VARIABLE))?;
     let settings = Settings::read(typed.flags, &variables, &folder, charter)?;
+    if let Some(file) = &settings.redaction_rules {
+        masking::use_rules(file)?;
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(WORKERS)
         .enable_all()

@@ -9,7 +9,7 @@ use fathom_local::weights::Progress;
 use crate::figures;
 use crate::line::{Line, Tone};
 use crate::output;
-use crate::painter::{Colour, Painter};
+use crate::painter::Painter;
 use crate::plain_text::one_line;
 use crate::settings::Loudness;
 
@@ -42,15 +42,8 @@ impl Meter {
     pub(crate) fn new(loudness: Loudness) -> Self {
         let way = if loudness == Loudness::Quiet {
             Way::Silent
-        } else if output::stderr_can_redraw() {
-            let colour = if output::stderr_has_colour() {
-                Colour::Yes
-            } else {
-                Colour::No
-            };
-            Way::Live(Painter::new(std::io::stderr(), colour))
         } else {
-            Way::Plain
+            output::painter().map_or(Way::Plain, Way::Live)
         };
         Self {
             way,

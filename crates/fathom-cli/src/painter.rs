@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::line::Line;
+use crate::line::{self, Line};
 
 const HIDE_CURSOR: &str = "\u{1b}[?25l";
 pub(crate) const SHOW_CURSOR: &str = "\u{1b}[?25h";
@@ -37,12 +37,13 @@ impl<W: Write> Painter<W> {
 
     /// Draws `lines` over what was drawn before, in a terminal that is now `width` columns wide.
     pub(crate) fn draw(&mut self, lines: &[Line], width: usize) {
+        let lines = line::masked(lines);
         let mut frame = self.back_to_start(width);
         if !self.is_cursor_hidden {
             frame.push_str(HIDE_CURSOR);
             self.is_cursor_hidden = true;
         }
-        for line in lines {
+        for line in lines.iter() {
             frame.push_str(CLEAR_LINE);
             frame.push_str(&self.coloured(line));
             frame.push_str("\r\n");
@@ -54,9 +55,10 @@ impl<W: Write> Painter<W> {
 
     /// Prints `lines` for good, above what is drawn next.
     pub(crate) fn print(&mut self, lines: &[Line], width: usize) {
+        let lines = line::masked(lines);
         let mut text = self.back_to_start(width);
         text.push_str(CLEAR_BELOW);
-        for line in lines {
+        for line in lines.iter() {
             text.push_str(&self.coloured(line));
             text.push_str("\r\n");
         }

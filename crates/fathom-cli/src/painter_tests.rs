@@ -60,3 +60,13 @@ fn colour_is_written_only_where_it_is_wanted() {
     assert!(String::from_utf8(out).unwrap().contains("\u{1b}[32mok"));
     assert!(!drawn(|painter| painter.draw(&line, 80)).contains("32m"));
 }
+
+#[test]
+fn g10_what_is_drawn_is_masked() {
+    let out = drawn(|painter| {
+        painter.draw(&["write to ann@example.org".into()], 80);
+        painter.print(&["card 4111 1111 1111 1111".into()], 80);
+    });
+    assert!(!out.contains("ann@") && !out.contains("4111"), "{out}");
+    assert!(out.contains("[email]") && out.contains("[card]"), "{out}");
+}

@@ -1,27 +1,24 @@
 //! A line that tells how far something is, and goes away.
 
-use std::io;
+use std::io::Stderr;
 
 use crate::line::{Line, Tone};
 use crate::output;
-use crate::painter::{Colour, Painter};
+use crate::painter::Painter;
 use crate::settings::Loudness;
 
 /// A line on a terminal; nothing where there is none.
 pub(crate) struct Passing {
-    painter: Option<Painter<io::Stderr>>,
+    painter: Option<Painter<Stderr>>,
 }
 
 impl Passing {
     pub(crate) fn new(loudness: Loudness) -> Self {
-        let wanted = loudness != Loudness::Quiet && output::stderr_can_redraw();
-        let colour = if output::stderr_has_colour() {
-            Colour::Yes
-        } else {
-            Colour::No
-        };
         Self {
-            painter: wanted.then(|| Painter::new(io::stderr(), colour)),
+            painter: match loudness {
+                Loudness::Quiet => None,
+                Loudness::Usual | Loudness::Verbose => output::painter(),
+            },
         }
     }
 

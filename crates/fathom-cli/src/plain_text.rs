@@ -2,10 +2,17 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use crate::masking::masked;
+
 const ELLIPSIS: char = '…';
 
-/// Model text for a terminal: line breaks and tabs stay, everything that could steer the terminal goes.
+/// Model text for a terminal, as it may leave: line breaks and tabs stay, everything that could steer the terminal goes.
 pub(crate) fn safe(text: &str) -> String {
+    masked(&harmless(text)).into_owned()
+}
+
+/// Text without anything that could steer a terminal.
+pub(crate) fn harmless(text: &str) -> String {
     let text = anstream::adapter::strip_str(text).to_string();
     text.chars()
         .filter(|c| matches!(c, '\n' | '\t') || is_harmless(*c))
@@ -22,11 +29,13 @@ pub(crate) fn one_line(text: &str) -> String {
         }
         line.push_str(word);
     }
-    line
+    // What stood on two lines is found now.
+    masked(&line).into_owned()
 }
 
 /// Text on one line with nothing hidden: what a terminal would not show, or would obey, is written out as `\u{202e}`.
 pub(crate) fn visible(text: &str) -> String {
+    let text = masked(text);
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         if is_harmless(c) && (c == ' ' || !c.is_whitespace()) {
@@ -42,6 +51,7 @@ pub(crate) fn visible(text: &str) -> String {
 /// is one.
 pub(crate) fn fold(text: &str, max: usize) -> Vec<String> {
     let max = max.max(1);
+    let text = masked(text);
     let mut lines = Vec::new();
     let mut line = String::new();
     for c in text.chars() {
@@ -87,6 +97,10 @@ pub(crate) fn clip(text: &str, max: usize) -> String {
     if columns(text) <= max {
         return text.to_owned();
     }
+    let text = masked(text);
+    if columns(&text) <= max {
+        return text.into_owned();
+    }
     let mut kept = String::new();
     for c in text.chars() {
         kept.push(c);
@@ -108,6 +122,10 @@ pub(crate) fn clip_front(text: &str, max: usize) -> String {
     if columns(text) <= max {
         return text.to_owned();
     }
+    let text = masked(text);
+    if columns(&text) <= max {
+        return text.into_owned();
+    }
     let mut starts = text.char_indices().map(|(at, _)| at);
     let tail = starts
         .find_map(|at| {
@@ -126,6 +144,7 @@ pub(crate) fn clip_front(text: &str, max: usize) -> String {
 /// of any kind is one space.
 pub(crate) fn wrap(text: &str, max: usize) -> Vec<String> {
     let max = max.max(1);
+    let text = masked(text);
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {

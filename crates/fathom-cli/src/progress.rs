@@ -14,7 +14,7 @@ use crate::embedded;
 use crate::line::{Line, Tone};
 use crate::model_choice::shown;
 use crate::output;
-use crate::painter::{Colour, Painter};
+use crate::painter::Painter;
 use crate::phases_view;
 use crate::plain_text::{clip, one_line};
 use crate::settings::Loudness;
@@ -52,19 +52,11 @@ impl Progress {
     /// The way that fits stderr and the user's wish.
     pub(crate) fn new(loudness: Loudness) -> Self {
         if loudness == Loudness::Quiet {
-            Self::Silent
-        } else if output::stderr_can_redraw() {
-            let colour = if output::stderr_has_colour() {
-                Colour::Yes
-            } else {
-                Colour::No
-            };
-            Self::Live(Box::new(Live {
-                painter: Painter::new(std::io::stderr(), colour),
-                frame: 0,
-            }))
-        } else {
-            Self::Plain(std::collections::BTreeMap::new())
+            return Self::Silent;
+        }
+        match output::painter() {
+            Some(painter) => Self::Live(Box::new(Live { painter, frame: 0 })),
+            None => Self::Plain(std::collections::BTreeMap::new()),
         }
     }
 
@@ -153,6 +145,8 @@ fn frame(runs: &[Shown<'_>], width: usize, height: usize, moment: Moment) -> Vec
 fn still(shown_run: &Shown<'_>, width: usize, detail: Detail) -> Vec<Line> {
     let width = width.max(COLUMNS_MIN);
     let mut lines = picture(shown_run.story, width, EPISODES_SHOWN_MAX, detail);
+    // The blocks were shown as they were said.
+    lines.extend(stages_json::summary(shown_run.story, width));
     lines.push(Line::new());
     lines.extend(asked_of_people(shown_run.story, width));
     if let Some(used) = budget::of(shown_run.story, Moment::Rest) {
@@ -186,7 +180,6 @@ pub(crate) fn picture(
     let mut lines =
         council::lines(story, width, detail).unwrap_or_else(|| tree::lines(story, &view));
     lines.extend(phases_view::lines(story, width));
-    lines.extend(stages_json::lines(story, width));
     lines
 }
 

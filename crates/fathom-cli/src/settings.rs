@@ -8,8 +8,10 @@ use fathom_core::amounts::Budget;
 use fathom_core::contract::{Contract, RecursionPolicy, cap};
 use fathom_core::programs::direct;
 use fathom_host::HostError;
+use fathom_host::channels::DiscordAt;
 use fathom_host::charter::Charter;
 use fathom_host::config::{self, BudgetPart, CONCURRENCY, CONCURRENCY_MAX, Config, SymbolsPlace};
+use fathom_host::identity::Trust;
 use fathom_host::local::Embedded;
 use fathom_host::people::Roster;
 use fathom_models::count_o200k;
@@ -82,6 +84,12 @@ pub(crate) struct Settings {
     pub(crate) symbols: SymbolsPlace,
     /// Who may decide what.
     pub(crate) people: Option<Roster>,
+    /// The channel on Discord.
+    pub(crate) discord: Option<DiscordAt>,
+    /// File of rules for what is masked.
+    pub(crate) redaction_rules: Option<PathBuf>,
+    /// Whose signature of an identity counts.
+    pub(crate) identity: Box<Trust>,
 }
 
 impl Settings {
@@ -267,6 +275,12 @@ impl Sources<'_> {
             hub_url: self.variables.get("HF_ENDPOINT").map(str::to_owned),
             symbols: config.symbols.clone(),
             people: config.people.clone(),
+            discord: config.discord.clone(),
+            redaction_rules: config
+                .redaction_rules
+                .as_ref()
+                .map(|file| beside.join(file)),
+            identity: Box::new(config.identity.clone()),
             model: self.model(folder, &beside, config),
             config_file,
         })
@@ -332,7 +346,7 @@ impl Sources<'_> {
         ];
         for (what, value) in said {
             if let Some(value) = value {
-                budget = budget_part(what, value)?.over(budget);
+                budget = crate::budget::part(what, value)?.over(budget);
             }
         }
         Ok(budget)
@@ -446,23 +460,6 @@ impl Sources<'_> {
             )),
         }
     }
-}
-
-/// Reads `tokens=20000,time=30s`.
-fn budget_part(what: &str, value: &str) -> Result<BudgetPart, CliError> {
-    let wrong = |why: String| CliError::BadValue {
-        what: what.to_owned(),
-        value: value.to_owned(),
-        why,
-    };
-    let mut part = BudgetPart::default();
-    for pair in value.split(',').map(str::trim) {
-        let (key, amount) = pair
-            .split_once('=')
-            .ok_or_else(|| wrong(format!("`{pair}` is not of the form `tokens=20000`")))?;
-        part.set(key.trim(), amount.trim()).map_err(wrong)?;
-    }
-    Ok(part)
 }
 
 /// `value` in the width that its cap has.

@@ -4,7 +4,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::error::CliError;
 use crate::exit::Exit;
-use crate::painter::SHOW_CURSOR;
+use crate::output;
 
 /// Waits for SIGINT and SIGTERM.
 pub(crate) struct Signals {
@@ -53,10 +53,6 @@ impl Signals {
     reason = "a second Ctrl-C must work even when letting go hangs; a killed run is resumable"
 )]
 pub(crate) fn leave() -> ! {
-    use std::io::Write as _;
-    let mut out = std::io::stderr();
-    if crate::output::stderr_can_redraw() {
-        let _ = out.write_all(SHOW_CURSOR.as_bytes());
-    }
+    output::show_cursor();
     std::process::exit(i32::from(Exit::Interrupted.code()))
 }

@@ -1,16 +1,20 @@
 //! What a run of `stages` showed: its blocks, filtered, with the channels they go to.
 
+use fathom_core::delivery::{DeliveryNote, DeliveryState};
 use fathom_core::marker::Marker;
 use fathom_core::packet::Risk;
 use fathom_core::programs::stages::{self, CommandNote, VoteNote};
+use fathom_host::spoken::SpokenBlock;
 use fathom_host::story::{Chapter, Story};
-use fathom_output::matrix::Matrix;
-use fathom_output::redact::{Redactor, Rules};
 use serde::Serialize;
 
 use crate::figures::many;
 use crate::line::{Line, Tone};
+use crate::masking::masked;
 use crate::plain_text::one_line;
+
+/// Most lines of a block that are shown; the record has all of them.
+const ROWS_MAX: usize = 12;
 
 /// Keys of the result of `think`.
 #[derive(Debug, Serialize)]
@@ -24,17 +28,18 @@ pub(crate) struct StagesJson {
     commands: Vec<CommandNote>,
 }
 
-/// A block and where it goes.
+/// A block, where it goes, and what became of it there.
 #[derive(Debug, Serialize)]
 pub(crate) struct BlockJson {
     pub(crate) marker: String,
     pub(crate) text: String,
     pub(crate) channels: Vec<String>,
+    pub(crate) deliveries: Vec<DeliveryNote>,
 }
 
 /// What the root of a run of `stages` left beside its answer.
 pub(crate) fn of(root: &Chapter) -> Option<StagesJson> {
-    if root.started.program.name != stages::NAME {
+    if !is_stages(root) {
         return None;
     }
     let report = root
@@ -44,30 +49,14 @@ pub(crate) fn of(root: &Chapter) -> Option<StagesJson> {
     let report =
         report.and_then(|report| serde_json::from_str::<stages::Report>(report.as_str()).ok());
     let report = report.unwrap_or_default();
-    // Without rules nothing leaves.
-    let redactor = Rules::builtin()
-        .and_then(|rules| Redactor::new(&rules, None))
-        .ok();
-    let clean = |text: &str| {
-        let redacted = redactor.as_ref().map(|redactor| redactor.redact(text).text);
-        redacted.unwrap_or_default()
-    };
-    let matrix = Matrix::default();
-    let channels = |marker: &str| {
-        let routes = Marker::from_name(marker).map(|marker| matrix.routes(marker));
-        let routes = routes.unwrap_or_default().iter();
-        routes.map(|route| route.channel.to_string()).collect()
-    };
+    let blocks = root.spoken.iter().map(|block| BlockJson {
+        marker: block.marker.as_str().to_owned(),
+        text: masked(&block.text).into_owned(),
+        channels: block.to.iter().map(|way| way.channel.clone()).collect(),
+        deliveries: block.deliveries.clone().unwrap_or_default(),
+    });
     Some(StagesJson {
-        blocks: report
-            .blocks
-            .iter()
-            .map(|block| BlockJson {
-                marker: block.marker.clone(),
-                text: clean(&block.text),
-                channels: channels(&block.marker),
-            })
-            .collect(),
+        blocks: blocks.collect(),
         risk_level: report.risk_level,
         confidence: report
             .confidence_milli
@@ -81,33 +70,81 @@ pub(crate) fn of(root: &Chapter) -> Option<StagesJson> {
 
 /// The blocks of a run of `stages` as a person reads them, each with where it goes; nothing for any other run.
 pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
-    let Some(shown) = story.root().and_then(of) else {
+    let Some(root) = story.root().filter(|root| is_stages(root)) else {
         return Vec::new();
     };
+    let blocks = root.spoken.iter();
     let mut lines = vec![Line::new()];
-    for block in &shown.blocks {
-        let marker = format!("{:<13}", block.marker);
-        let place = format!("→ {}  ", block.channels.join(", "));
-        lines.push(
-            Line::new()
-                .with(Tone::Strong, marker)
-                .with(Tone::Faint, place)
-                .with(Tone::Plain, one_line(&block.text))
-                .clipped(width),
-        );
+    lines.extend(blocks.flat_map(|block| block_lines(block, width)));
+    lines.extend(summary(story, width));
+    lines
+}
+
+/// A block: its head, and its text but for an answer, which is shown by itself.
+pub(crate) fn block_lines(block: &SpokenBlock, width: usize) -> Vec<Line> {
+    let mut head = Line::new()
+        .with(Tone::Busy, "▸ ")
+        .with(Tone::Strong, block.marker.as_str());
+    for (number, way) in block.to.iter().enumerate() {
+        let before = if number == 0 { " → " } else { ", " };
+        head.push(Tone::Faint, before);
+        head.push(Tone::Plain, way.channel.as_str());
+        if way.log {
+            head.push(Tone::Faint, " log");
+        }
+        let notes = block.deliveries.iter().flatten();
+        if let Some(note) = notes.into_iter().find(|note| note.channel == way.channel)
+            && let Some(word) = trouble(note)
+        {
+            head.push(Tone::Odd, format!(" ({word})"));
+        }
     }
+    let mut lines = vec![head.clipped(width)];
+    if block.marker == Marker::Response {
+        return lines;
+    }
+    let text = masked(&block.text);
+    let mut rows = text.lines().filter(|row| !row.trim().is_empty());
+    for row in rows.by_ref().take(ROWS_MAX) {
+        let row = format!("    {}", one_line(row));
+        lines.push(Line::new().with(Tone::Plain, row).clipped(width));
+    }
+    let more = rows.count() as u64;
+    if more > 0 {
+        let more = many(more, "line more", "lines more");
+        lines.push(Line::new().with(Tone::Faint, format!("    … {more}")));
+    }
+    lines
+}
+
+/// What a reader should know of a delivery that is not simply there.
+fn trouble(note: &DeliveryNote) -> Option<String> {
+    let word = match note.state {
+        DeliveryState::Delivered => return None,
+        DeliveryState::Absent => "not set up",
+        DeliveryState::Failed => "failed",
+        DeliveryState::Unknown => "may be there",
+    };
+    let detail = note.detail.as_deref().map(one_line);
+    Some(detail.map_or_else(|| word.to_owned(), |detail| format!("{word}: {detail}")))
+}
+
+/// How it went, in one line; nothing for a run of another program, or one that is not over.
+pub(crate) fn summary(story: &Story, width: usize) -> Option<Line> {
+    let root = story.root().filter(|root| root.result.is_some())?;
+    let shown = of(root)?;
     let mut words = vec![format!("risk {}", risk(shown.risk_level))];
     words.extend(shown.confidence.map(|sure| format!("confidence {sure:.2}")));
     if shown.interrupts > 0 {
         words.push(many(shown.interrupts.into(), "interrupt", "interrupts"));
     }
     words.extend(shown.votes.iter().map(|vote| one_line(&vote.ruling)));
-    lines.push(
-        Line::new()
-            .with(Tone::Faint, words.join("   "))
-            .clipped(width),
-    );
-    lines
+    let line = Line::new().with(Tone::Faint, words.join("   "));
+    Some(line.clipped(width))
+}
+
+fn is_stages(root: &Chapter) -> bool {
+    root.started.program.name == stages::NAME
 }
 
 const fn risk(risk: Risk) -> &'static str {

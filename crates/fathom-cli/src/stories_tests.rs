@@ -187,6 +187,7 @@ impl Teller {
                 id: PacketId::of(&id("0"), AskId(ask)),
                 parent: None,
                 at: Timestamp(0),
+                identity: None,
                 confidence_milli: None,
                 risk: None,
                 retries: None,
@@ -367,7 +368,7 @@ pub(crate) fn at_work() -> Teller {
         "0.0",
         1,
         3_000,
-        "PASS because the answer names the risk and the capacity that is there",
+        "PASS because the answer names the risk and the capacity that is there.\n",
     );
     teller
 }
@@ -425,7 +426,7 @@ pub(crate) fn forest() -> Teller {
         "0.1.0",
         1,
         1_100,
-        "\u{1b}[31mthe schema\nis additive 日本語 ",
+        "\u{1b}[31mthe schema\nis additive 日本語\n",
     );
     teller.end_child(
         "0.2",

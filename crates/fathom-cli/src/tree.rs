@@ -12,6 +12,7 @@ use fathom_host::story::{Chapter, State, Story};
 use crate::council;
 use crate::figures;
 use crate::line::{Line, Tone};
+use crate::masking::masked_so_far;
 use crate::plain_text::{clip, clip_front, columns, one_line, pad, pad_front};
 
 /// Narrower than this nothing can be read; a terminal that is narrower wraps.
@@ -229,7 +230,9 @@ fn finished(chapter: &Chapter, status: Status) -> Said {
 /// What stands beside the state: what the model is saying, or what a child came back with.
 fn words(id: &EpisodeId, chapter: &Chapter) -> String {
     match (&chapter.state, &chapter.result) {
-        (State::Calling { .. } | State::Working, _) => one_line(&chapter.last_words),
+        (State::Calling { .. } | State::Working, _) => {
+            one_line(&masked_so_far(&chapter.last_words))
+        }
         (State::Finished(_), Some(result)) if !id.is_root() => {
             if let Some(seat) = council::seat_report(chapter) {
                 return council::words(&seat);

@@ -2,7 +2,11 @@
 
 mod agency;
 mod charter;
+mod governance;
 mod people;
+mod redact;
+mod show;
+mod think;
 
 use std::path::PathBuf;
 
@@ -12,7 +16,11 @@ use fathom_host::story::Place;
 
 pub(crate) use self::agency::Agency;
 pub(crate) use self::charter::{CharterCommand, Learn};
+pub(crate) use self::governance::{About, IdentityCommand, RfcCommand};
 pub(crate) use self::people::{Kill, PeopleCommand};
+pub(crate) use self::redact::Redact;
+pub(crate) use self::show::Show;
+pub(crate) use self::think::{SeedsCommand, Think};
 
 const AFTER_HELP: &str = "\
 Every global flag is also a variable (`--max-depth` is FATHOM_MAX_DEPTH) and, where it configures runs, a key of
@@ -122,6 +130,9 @@ pub(crate) enum Command {
     Repl(Repl),
     /// Plan, refine, act under an observer, and verify
     Think(Think),
+    /// Thought seeds: ideas that were kept for later
+    #[command(subcommand)]
+    Seeds(SeedsCommand),
     /// Think a question through in phases, with symbols that are kept; without a question, a conversation
     Phases(Phases),
     /// Have seven roles plan, make, publish and answer for a brand; nothing goes out without a yes
@@ -297,42 +308,6 @@ pub(crate) struct Phases {
     /// The session that it belongs to: later questions in it see this one [default: none is kept; `chat` in a conversation]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Think {
-    /// The task; `-` or a pipe reads it from stdin
-    #[arg(value_name = "TASK")]
-    pub(crate) question: Option<String>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Redact {
-    /// The text; stdin when nothing is named, or `-`
-    #[arg(value_name = "FILE")]
-    pub(crate) file: Option<PathBuf>,
-    /// Print where something was found and what became of it, instead of the text
-    #[arg(long)]
-    pub(crate) spans: bool,
-    /// Rules of one's own, as docs/redaction.md describes them
-    #[arg(long, value_name = "FILE")]
-    pub(crate) rules: Option<PathBuf>,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct Show {
-    /// The run's id, or enough of its beginning
-    #[arg(value_name = "RUN", required_unless_present = "domain")]
-    pub(crate) run: Option<String>,
-    /// As it stood at a record, given as SEQ or EPISODE:SEQ
-    #[arg(long, value_name = "[EPISODE:]SEQ", conflicts_with = "domain")]
-    pub(crate) at: Option<Place>,
-    /// What is written in a domain, as `plan` or `assets`; by one run, if it is named
-    #[arg(long, value_name = "NAME")]
-    pub(crate) domain: Option<String>,
-    /// All versions of one record of the domain
-    #[arg(long, value_name = "ID", requires = "domain")]
-    pub(crate) record: Option<String>,
 }
 
 #[derive(Subcommand, Debug)]

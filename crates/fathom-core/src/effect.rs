@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{AskId, Digest, EpisodeId};
+use crate::inverse::Undo;
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
 
@@ -244,6 +245,9 @@ pub struct Grounds {
     /// The tool's own rehearsal, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<DryRun>,
+    /// Whether it can be taken back, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<Undo>,
 }
 
 impl Texts for Grounds {

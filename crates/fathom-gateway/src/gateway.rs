@@ -50,6 +50,7 @@ impl Gateway {
         let grounds = Grounds {
             bundle: self.bundle.digest(),
             dry_run: asked.dry_run.cloned(),
+            undo: None,
         };
         (self.decision(asked), grounds)
     }

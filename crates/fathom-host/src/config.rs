@@ -7,13 +7,17 @@ use std::path::{Path, PathBuf};
 use fathom_core::amounts::{Amounts, Budget};
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::programs::direct;
+use fathom_core::protocol::CouncilRole;
 use fathom_core::unit::{Millis, Nanodollars};
+use fathom_store::PublicKey;
 use fathom_store::symbols::{RedisAddress, SymbolStoreError};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
+use crate::channels::DiscordAt;
 use crate::domains::SymbolsAt;
 use crate::error::HostError;
+use crate::identity::Trust;
 use crate::people::Roster;
 use crate::tables::{BudgetTable, RecursionTable, Why, Wrong};
 
@@ -54,6 +58,11 @@ pub struct BudgetPart {
 }
 
 impl BudgetPart {
+    /// Whether no part was said.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// `budget` with these parts put in.
     pub fn over(self, budget: Budget) -> Budget {
         let Amounts {
@@ -176,6 +185,66 @@ pub struct Config {
     pub symbols: SymbolsPlace,
     /// Which people have which roles.
     pub people: Option<Roster>,
+    /// The channel on Discord.
+    pub discord: Option<DiscordAt>,
+    /// File of rules for what is masked in everything that is shown.
+    pub redaction_rules: Option<PathBuf>,
+    /// Whose signature of an identity counts.
+    pub identity: Trust,
+}
+
+/// Channels that are not in the house.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct ChannelsTable {
+    discord: Option<Spanned<DiscordAt>>,
+}
+
+/// What is masked.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct RedactionTable {
+    rules: Option<PathBuf>,
+}
+
+/// `[identity]` as it stands in the file.
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct IdentityTable {
+    creator: Option<PublicKey>,
+    required: bool,
+    prime: Option<PublicKey>,
+    lite: Option<PublicKey>,
+    codemind: Option<PublicKey>,
+}
+
+impl IdentityTable {
+    /// Whom it names; says what cannot be. One key in two parts would be one word that counts twice.
+    fn trust(self) -> Result<Trust, String> {
+        let roles = [
+            (CouncilRole::Prime, self.prime),
+            (CouncilRole::Lite, self.lite),
+            (CouncilRole::CodeMind, self.codemind),
+        ];
+        let roles = roles.into_iter();
+        let roles: BTreeMap<CouncilRole, PublicKey> =
+            roles.filter_map(|(role, key)| Some((role, key?))).collect();
+        let mut keys: Vec<&PublicKey> = Vec::new();
+        for key in self.creator.iter().chain(roles.values()) {
+            if keys.contains(&key) {
+                return Err(format!(
+                    "`key:{}` is named twice; creator and roles have keys of their own",
+                    key.fingerprint()
+                ));
+            }
+            keys.push(key);
+        }
+        Ok(Trust {
+            creator: self.creator,
+            required: self.required,
+            roles,
+        })
+    }
 }
 
 /// Where the symbols are: in the home unless a Redis server is named.
@@ -239,6 +308,9 @@ struct File {
     direct: Option<direct::Params>,
     symbols: SymbolsPlace,
     people: Option<Spanned<BTreeMap<String, Vec<String>>>>,
+    channels: ChannelsTable,
+    redaction: RedactionTable,
+    identity: Option<Spanned<IdentityTable>>,
 }
 
 /// Text with its file name, for complaints that point into it.
@@ -321,8 +393,19 @@ impl Config {
             let roster = Roster::new(people.into_inner());
             roster.map_err(|message| source.complaint(Some(&span), message))
         });
+        if let Some(discord) = &read.channels.discord {
+            let checked = discord.get_ref().check();
+            checked.map_err(|message| source.complaint(Some(&discord.span()), message))?;
+        }
+        let identity = read.identity.map(|table| {
+            let span = table.span();
+            let trust = table.into_inner().trust();
+            trust.map_err(|message| source.complaint(Some(&span), message))
+        });
         Ok(Self {
             people: people.transpose()?,
+            discord: read.channels.discord.map(Spanned::into_inner),
+            identity: identity.transpose()?.unwrap_or_default(),
             home: read.home,
             charter: read.charter,
             json: read.json,
@@ -339,6 +422,7 @@ impl Config {
             recursion,
             direct: read.direct,
             symbols: read.symbols,
+            redaction_rules: read.redaction.rules,
         })
     }
 }

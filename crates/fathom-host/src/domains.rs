@@ -15,6 +15,7 @@ use fathom_core::records::{
 use fathom_core::symbols::{self, SymbolAnswer, SymbolFault, SymbolFaultKind, SymbolRequest};
 use fathom_core::text::Text;
 use fathom_core::unit::Timestamp;
+use fathom_store::channels::Channels;
 use fathom_store::history::{Head, History, HistoryEntry};
 use fathom_store::records::{Asker, Records};
 use fathom_store::symbols::{RedisAddress, RequestKey, SymbolStore, Symbols};
@@ -22,6 +23,7 @@ use fathom_store::{Home, Journal, RunQuery};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::channels::Outlets;
 use crate::error::HostError;
 use crate::local::Embedded;
 use crate::material::symbol_embedding;
@@ -130,6 +132,8 @@ pub struct Domains {
     records: Mutex<Option<Arc<Records>>>,
     /// One history at a time is written in this process.
     writing: Mutex<()>,
+    /// Where blocks are delivered.
+    pub(crate) outlets: Arc<Outlets>,
 }
 
 impl Domains {
@@ -138,6 +142,7 @@ impl Domains {
         journal: Arc<dyn Journal>,
         at: SymbolsAt,
         embedded: Arc<Embedded>,
+        outlets: Outlets,
     ) -> Self {
         Self {
             home,
@@ -147,6 +152,7 @@ impl Domains {
             symbols: Mutex::default(),
             records: Mutex::default(),
             writing: Mutex::default(),
+            outlets: Arc::new(outlets),
         }
     }
 
@@ -163,6 +169,11 @@ impl Domains {
         });
         *kept = Some(Arc::clone(&symbols));
         Ok(symbols)
+    }
+
+    /// What was delivered on channels, their feeds, and the seeds that are kept for later.
+    pub fn channels(&self) -> Result<Channels, HostError> {
+        Ok(self.home.open_channels()?)
     }
 
     /// Plans, assets, events and all other records that have owners.

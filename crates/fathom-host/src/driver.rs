@@ -15,7 +15,7 @@ use fathom_core::step::{Step, Wait};
 use fathom_core::unit::Timestamp;
 use fathom_models::{Limiter, Model};
 use fathom_store::{AnswerPlace, Durability, Journal, RunLock, SignalId, StoreError};
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::MissedTickBehavior;
 
 use crate::calls::{Call, CallKey, UnderWay, never_sent};
@@ -89,6 +89,8 @@ pub(crate) struct DriverState {
     signals_seen: SignalId,
     kills: Vec<KillScope>,
     has_news: bool,
+    /// Over when the last block that was said is delivered.
+    pub(crate) speaking: Option<oneshot::Receiver<()>>,
 }
 
 impl Driver {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use fathom_core::command::{Block, Command};
 use fathom_core::contract::Role;
+use fathom_core::delivery;
 use fathom_core::domain::DomainRequest;
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId};
@@ -13,7 +14,9 @@ use fathom_core::step::Step;
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
 use fathom_models::Model;
+use tokio::sync::oneshot;
 
+use crate::channels::Said;
 use crate::domains::Asking;
 use crate::driver::{Driver, Input};
 
@@ -51,7 +54,10 @@ impl Driver {
     }
 
     /// Asks a domain, on a thread that may wait for a disk or a server.
-    fn ask_domain(&self, episode: EpisodeId, ask: AskId, request: DomainRequest) {
+    fn ask_domain(&mut self, episode: EpisodeId, ask: AskId, request: DomainRequest) {
+        if request.domain == delivery::DOMAIN {
+            return self.say(episode, ask, request);
+        }
         let (domains, events) = (Arc::clone(&self.domains), self.events.clone());
         let live = self.run.live().find(|(id, _)| **id == episode);
         let asking = Asking {
@@ -74,6 +80,30 @@ impl Driver {
             let episode = asking.episode;
             // Nobody listens to a run that was let go.
             let _ = events.blocking_send(Input { episode, kind });
+        });
+    }
+
+    /// Delivers a block, after the one before it.
+    fn say(&mut self, episode: EpisodeId, ask: AskId, request: DomainRequest) {
+        let (outlets, events) = (Arc::clone(&self.domains.outlets), self.events.clone());
+        let said = Said {
+            run: self.id,
+            episode,
+            ask,
+            at: self.clock.now(),
+        };
+        let (done, after_this) = oneshot::channel();
+        let before = self.state.speaking.replace(after_this);
+        tokio::spawn(async move {
+            if let Some(before) = before {
+                // Nobody sends anything: it is over when its sender is gone.
+                let _: Result<(), _> = before.await;
+            }
+            let answer = outlets.deliver(&said, request.request.as_str()).await;
+            drop(done);
+            let episode = said.episode;
+            let kind = EventKind::DomainAnswered { ask, answer };
+            let _ = events.send(Input { episode, kind }).await;
         });
     }
 

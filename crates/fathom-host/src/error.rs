@@ -11,13 +11,16 @@ use fathom_material::MaterialError;
 use fathom_models::ModelsError;
 use fathom_sandbox::SandboxError;
 use fathom_store::StoreError;
+use fathom_store::channels::ChannelStoreError;
 use fathom_store::history::HistoryError;
 use fathom_store::records::RecordStoreError;
 use fathom_store::symbols::SymbolStoreError;
 
 use crate::charter::CharterError;
+use crate::identity::IdentityError;
 use crate::learning::LearnError;
 use crate::people::PeopleError;
+use crate::rfc::RfcError;
 use crate::story::Place;
 
 /// Everything the host can fail with.
@@ -61,6 +64,12 @@ pub enum HostError {
     /// The charter cannot be used.
     #[error(transparent)]
     Charter(#[from] CharterError),
+    /// The identity does not count, or may not be changed.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// A change of a charter does not go on.
+    #[error(transparent)]
+    Rfc(#[from] RfcError),
     /// Nothing could be learned from past councils.
     #[error(transparent)]
     Learning(#[from] LearnError),
@@ -97,6 +106,9 @@ pub enum HostError {
     /// The records cannot be used.
     #[error(transparent)]
     Records(#[from] RecordStoreError),
+    /// What is kept of channels cannot be used.
+    #[error(transparent)]
+    Channels(#[from] ChannelStoreError),
     /// A run asked a domain for something that it does not know.
     #[error("the domain `{domain}` cannot read what it is asked: {cause}")]
     BadRequest {
@@ -208,6 +220,8 @@ impl HostError {
             Self::ConfigSyntax { .. } => "F0111",
             Self::OverCap { .. } => "F0112",
             Self::Charter(error) => error.code(),
+            Self::Identity(error) => error.code(),
+            Self::Rfc(error) => error.code(),
             Self::Learning(error) => error.code(),
             Self::People(error) => error.code(),
             Self::Material(error) => error.code(),
@@ -219,6 +233,7 @@ impl HostError {
             Self::Symbols(error) => error.code(),
             Self::History(error) => error.code(),
             Self::Records(error) => error.code(),
+            Self::Channels(error) => error.code(),
             Self::BadRequest { .. } => "F0411",
             Self::NoPhases { .. } => "F0412",
             Self::NoAgency { .. } => "F0413",
@@ -247,6 +262,8 @@ impl HostError {
             Self::ConfigSyntax { .. } => "see the keys of `fathom.toml` in the README".into(),
             Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
             Self::Charter(error) => error.hint(),
+            Self::Identity(error) => error.hint(),
+            Self::Rfc(error) => error.hint(),
             Self::Learning(error) => error.hint(),
             Self::People(error) => error.hint(),
             Self::Material(error) => error.hint(),
@@ -262,6 +279,7 @@ impl HostError {
             Self::Symbols(error) => error.hint(),
             Self::History(error) => error.hint(),
             Self::Records(error) => error.hint(),
+            Self::Channels(error) => error.hint(),
             Self::BadRequest { .. } => "this is a fault of the program: please report it".into(),
             Self::NoPhases { .. } => {
                 "take one that has, as `--charter signalzero`; docs/charters.md tells how to write one".into()

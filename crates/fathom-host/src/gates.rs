@@ -4,7 +4,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -86,7 +85,7 @@ impl Gates {
             return Ok(keeper);
         }
         let started = self.started(run).await?;
-        let charter = charter_of(&started)?;
+        let charter = Charter::of_run(&started)?;
         let keeper = Arc::new(Box::pin(self.make(&charter, &started.frame.values)).await?);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(Arc::clone(kept.entry(run).or_insert(keeper)))
@@ -248,7 +247,8 @@ impl Gates {
             });
         }
         let dry_run = keeper.tools.rehearse(effect).await;
-        let (mut decision, grounds) = gateway.decide(&asked(dry_run.as_ref()));
+        let (mut decision, mut grounds) = gateway.decide(&asked(dry_run.as_ref()));
+        grounds.undo = keeper.facts(effect).map(|facts| facts.undo());
         if let Some(failed) = dry_run.as_ref().filter(|dry_run| !dry_run.ok) {
             let report = fathom_core::outcome::clip(failed.report.as_str(), 200);
             decision = PolicyDecision::Deny {
@@ -419,23 +419,6 @@ impl Gatekeeper {
     }
 }
 
-/// The charter that a run began with, if it is still the same.
-fn charter_of(started: &Started) -> Result<Charter, String> {
-    let frame = &started.frame;
-    let charter = if let Some(folder) = &frame.charter_folder {
-        Charter::load(Path::new(folder), &|_| 0)
-    } else {
-        let name = frame.charter.split(' ').next().unwrap_or_default();
-        Charter::built_in(name)
-    };
-    let charter = charter.map_err(|error| error.to_string())?;
-    if charter.digest() == frame.charter_digest {
-        Ok(charter)
-    } else {
-        Err("the charter changed since the run began".to_owned())
-    }
-}
-
 /// A call that was given up. A look that was given up did nothing; of anything else nobody knows.
 fn aborted(rule: &str, class: EffectClass) -> Settled {
     match class {
@@ -460,7 +443,7 @@ const fn trouble(again: Again) -> Trouble {
     clippy::disallowed_methods,
     reason = "a tool is left alone for a while here, and the kill switch is looked at beside it"
 )]
-async fn pause(wait: Millis) {
+pub(crate) async fn pause(wait: Millis) {
     tokio::time::sleep(Duration::from_millis(wait.0)).await;
 }
 

@@ -148,7 +148,8 @@ impl Runtime {
         })
     }
 
-    fn check_user(&self, user: &OsUser) -> Result<String, HostError> {
+    /// The name of a user who may decide something here, and so may see what it is about.
+    pub fn check_user(&self, user: &OsUser) -> Result<String, HostError> {
         let name = user.to_string();
         if self.may_speak(&Person::OsUser(user.clone()), &name, &[])? {
             return Ok(name);

@@ -17,11 +17,12 @@ use fathom_core::step::{Log, Step};
 use fathom_core::text::Text;
 use fathom_models::Limiter;
 use fathom_sandbox::{Context, Sandbox};
-use fathom_store::{Home, Journal, RunFilter, RunInfo, RunLock, RunQuery, Scope, Verification};
+use fathom_store::{Home, Journal, RunFilter, RunLock, RunQuery};
 use tokio::sync::{Notify, mpsc, watch};
 use uuid::Uuid;
 
 use crate::cells::{Cells, GivenContext, Notebooks};
+use crate::channels::{DiscordAt, Outlets};
 use crate::clock::{Clock, SystemClock};
 use crate::config::CONCURRENCY;
 use crate::domains::{Domains, SymbolsAt};
@@ -32,6 +33,7 @@ use crate::exploring::reread;
 use crate::fork;
 use crate::gates::Gates;
 use crate::handle::RunHandle;
+use crate::identity::{Going, Trust};
 use crate::local::Embedded;
 use crate::models::RunModels;
 use crate::people::{OsUser, Roster};
@@ -65,6 +67,10 @@ pub struct Options {
     pub symbols: SymbolsAt,
     /// Who may decide what; without it the owner of the home decides everything.
     pub people: Option<Roster>,
+    /// The channel on Discord, where there is one.
+    pub discord: Option<DiscordAt>,
+    /// Whose signature of an identity counts.
+    pub identity: Trust,
 }
 
 impl Options {
@@ -82,6 +88,8 @@ impl Options {
             clock: Arc::new(SystemClock::new()),
             symbols: SymbolsAt::default(),
             people: None,
+            discord: None,
+            identity: Trust::default(),
         }
     }
 }
@@ -146,6 +154,7 @@ impl Runtime {
             Arc::clone(&journal),
             options.symbols.clone(),
             Arc::clone(&options.embedded),
+            Outlets::new(&home, &journal, &options),
         ));
         let gates = Arc::new(Gates {
             home: home.clone(),
@@ -208,6 +217,7 @@ impl Runtime {
     fn start_on(&self, new: NewRun, given: GivenContext) -> Result<RunHandle, HostError> {
         // A program that cannot be made is a mistake of the caller's, better told before anything is written.
         self.inner.options.programs.build(&new.program)?;
+        self.admit(&new.frame)?;
         let started = Started {
             goal: new.goal,
             role: Role::Orchestrator,
@@ -232,8 +242,12 @@ impl Runtime {
         }))
     }
 
-    /// Takes over an unfinished run that nobody works on.
+    /// Takes over an unfinished run that nobody works on, if it still has the identity that it began with.
     pub fn resume(&self, run: RunId) -> Result<RunHandle, HostError> {
+        self.take_over(run, Going::On)
+    }
+
+    fn take_over(&self, run: RunId, going: Going) -> Result<RunHandle, HostError> {
         let info = self.info(run)?;
         if info.state.is_finished() {
             return Err(HostError::Finished { run });
@@ -243,6 +257,7 @@ impl Runtime {
         let started = reading.started().ok_or(HostError::NoSuchRun {
             prefix: run.to_string(),
         })?;
+        self.readmit(run, started, going)?;
         let models = self.connect(&started.models)?;
         let given = GivenContext::later(reread(&started.program)?);
         let epoch = self.inner.journal.acquire(run)?;
@@ -271,6 +286,7 @@ impl Runtime {
             run,
             place: at.clone(),
         })?;
+        self.readmit(run, &started, Going::On)?;
         let models = self.connect(&started.models)?;
         let given = GivenContext::later(reread(&started.program)?);
         let taken = fork::taken_over(reading, at)?;
@@ -334,25 +350,6 @@ impl Runtime {
         Ok(records.map(|read| (read.episode, read.record)).collect())
     }
 
-    /// Runs, newest first.
-    pub fn runs(&self, limit: usize) -> Result<Vec<RunInfo>, HostError> {
-        Ok(self.inner.journal.list_runs(&RunQuery::newest(limit))?)
-    }
-
-    /// What the list of runs knows of one.
-    pub fn info(&self, run: RunId) -> Result<RunInfo, HostError> {
-        let info = self.inner.journal.run_info(run)?;
-        info.ok_or_else(|| HostError::NoSuchRun {
-            prefix: run.to_string(),
-        })
-    }
-
-    /// Checks chains, signed heads and blobs of one run or of all.
-    pub fn verify(&self, run: Option<RunId>) -> Result<Verification, HostError> {
-        let scope = run.map_or(Scope::All, Scope::Run);
-        Ok(self.inner.home.verify(&*self.inner.journal, scope)?)
-    }
-
     /// Leaves a signal for whoever works on the run.
     pub fn signal(&self, run: RunId, signal: &Signal) -> Result<(), HostError> {
         Ok(self.inner.journal.post_signal(run, signal).map(drop)?)
@@ -364,7 +361,7 @@ impl Runtime {
             return Err(HostError::Finished { run });
         }
         self.signal(run, &Signal::Cancel)?;
-        match self.resume(run) {
+        match self.take_over(run, Going::ToItsEnd) {
             Ok(handle) => Ok(Some(handle)),
             Err(HostError::Owned { .. }) => Ok(None),
             Err(error) => Err(error),
@@ -376,25 +373,6 @@ impl Runtime {
         self.info(run)?;
         self.inner.home.shred(run)?;
         Ok(())
-    }
-
-    /// The run whose id is, or begins with, `prefix`.
-    pub fn find(&self, prefix: &str) -> Result<RunId, HostError> {
-        let query = RunQuery {
-            limit: RunQuery::LIMIT_MAX,
-            filter: RunFilter::IdStartsWith(prefix.to_owned()),
-        };
-        let found = self.inner.journal.list_runs(&query)?;
-        match found.as_slice() {
-            [one] => Ok(one.run),
-            [] => Err(HostError::NoSuchRun {
-                prefix: prefix.to_owned(),
-            }),
-            more => Err(HostError::AmbiguousRun {
-                prefix: prefix.to_owned(),
-                count: more.len(),
-            }),
-        }
     }
 
     fn read(&self, run: RunId) -> Result<Reading, HostError> {

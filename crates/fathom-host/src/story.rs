@@ -14,9 +14,11 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Timestamp};
 
 use crate::deeds::Deeds;
+use crate::spoken::Spoken;
 
-/// Longest tail of a stream that is kept for looking at.
-const LAST_WORDS_CHARS_MAX: usize = 120;
+/// Longest tail of a stream that is kept for looking at. Far more than a line: a key or a token whose beginning is gone
+/// is not recognised, and must be out of sight.
+const LAST_WORDS_CHARS_MAX: usize = 4_000;
 
 /// What an episode is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +97,8 @@ pub struct Chapter {
     pub cells: u32,
     /// What it did outside, or wanted to.
     pub deeds: Deeds,
+    /// What it said on channels.
+    pub spoken: Spoken,
     running: Option<AskId>,
     measured: BTreeMap<AskId, Measured>,
     in_flight: BTreeMap<AskId, Amounts>,
@@ -124,6 +128,7 @@ impl Chapter {
             speed: None,
             cells: 0,
             deeds: Deeds::default(),
+            spoken: Spoken::default(),
             running: None,
             measured: BTreeMap::new(),
             in_flight: BTreeMap::new(),
@@ -154,6 +159,7 @@ impl Chapter {
         self.last = event.at;
         self.records += 1;
         self.deeds.on_event(&event.kind);
+        self.spoken.on_event(&event.kind);
         match &event.kind {
             EventKind::Measured { ask, measured, .. } => {
                 self.measured.insert(*ask, *measured);
@@ -226,6 +232,7 @@ impl Chapter {
 
     fn on_command(&mut self, command: &Command) {
         self.deeds.on_command(command);
+        self.spoken.on_command(command);
         match command {
             Command::CallModel {
                 ask,

@@ -283,7 +283,7 @@ impl Approval {
 }
 
 /// A key with which a person gives their word: a file of 32 random bytes that nobody else can read.
-pub struct ApproverKey(SigningKey);
+pub struct ApproverKey(pub(crate) SigningKey);
 
 impl fmt::Debug for ApproverKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

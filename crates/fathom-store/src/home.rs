@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use fathom_core::id::RunId;
 
 use crate::answers::Answers;
+use crate::channels::{ChannelStoreError, Channels};
 use crate::error::StoreError;
+use crate::governance::Governance;
 use crate::heads::HeadsWriter;
 use crate::history::{Head, History, HistoryError};
 use crate::journal::Journal;
@@ -67,6 +69,11 @@ impl Home {
         self.folder.join("domains.db")
     }
 
+    /// The file of deliveries, feeds and seeds.
+    pub fn channels_path(&self) -> PathBuf {
+        self.folder.join("channels.db")
+    }
+
     /// The file of signed heads.
     pub fn heads_path(&self) -> &Path {
         &self.heads
@@ -105,6 +112,29 @@ impl Home {
             source,
         })?;
         Records::open(&path, &secret)
+    }
+
+    /// Opens the deliveries, feeds and seeds.
+    pub fn open_channels(&self) -> Result<Channels, ChannelStoreError> {
+        Channels::open(&self.channels_path(), self.keys.clone())
+    }
+
+    /// The file of who changed an identity or a charter, and of how stable the stack was.
+    pub fn governance_path(&self) -> PathBuf {
+        self.folder.join("governance.db")
+    }
+
+    /// Opens the record of governance.
+    pub fn open_governance(&self) -> Result<Governance, StoreError> {
+        Governance::open(&self.governance_path())
+    }
+
+    /// The record of governance, where anything was ever written into it.
+    pub fn governance_if_there(&self) -> Result<Option<Governance>, StoreError> {
+        if self.governance_path().exists() {
+            return self.open_governance().map(Some);
+        }
+        Ok(None)
     }
 
     /// Takes the history of a session. `known` is the last head that the journal has of it.

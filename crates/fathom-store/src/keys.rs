@@ -158,11 +158,15 @@ impl KeyRing {
     }
 }
 
-/// A signing key from a file of the same form, wherever it lies.
+/// A secret from a file of 32 random bytes that nobody but its owner can read, wherever it lies.
+pub fn read_key_file(path: &Path) -> Result<Zeroizing<[u8; KEY_BYTES]>, StoreError> {
+    load(path)?
+        .ok_or_else(|| StoreError::io("read", path, io::Error::from(io::ErrorKind::NotFound)))
+}
+
+/// A signing key from a file of the same form.
 pub(crate) fn read_signing_key(path: &Path) -> Result<SigningKey, StoreError> {
-    let bytes = load(path)?
-        .ok_or_else(|| StoreError::io("read", path, io::Error::from(io::ErrorKind::NotFound)))?;
-    Ok(SigningKey::from_bytes(&bytes))
+    Ok(SigningKey::from_bytes(&*read_key_file(path)?))
 }
 
 fn load(path: &Path) -> Result<Option<Zeroizing<[u8; KEY_BYTES]>>, StoreError> {

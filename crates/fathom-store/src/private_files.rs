@@ -78,7 +78,8 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     sync_folder_of(path)
 }
 
-fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+/// Makes a file that is not there yet, and waits until it is on the disk.
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let write = || -> io::Result<()> {
         let mut file = OpenOptions::new()
             .write(true)

@@ -9,6 +9,10 @@ use std::io::Write as _;
 use fathom_testkit::platform::{Platform, PlatformOptions, When};
 
 #[tokio::main]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program for tests, which says where it is"
+)]
 async fn main() -> Result<(), Box<dyn Error>> {
     let options = parse(std::env::args().skip(1))?;
     let platform = Platform::start(options).await?;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use fathom_core::effect::{EffectClass, Target};
+use fathom_core::inverse::Inverse;
 use fathom_core::tool::ToolSpec;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -27,13 +28,14 @@ const NAME_CHARS_MAX: usize = 64;
 const NO_ACCOUNT: &str = "none";
 
 /// Keys of a tool that do not depend on its kind.
-const COMMON: [&str; 10] = [
+const COMMON: [&str; 11] = [
     "name",
     "description",
     "kind",
     "class",
     "idempotent",
     "reversible",
+    "inverse",
     "platform",
     "account",
     "action",
@@ -65,6 +67,8 @@ struct Common {
     idempotent: bool,
     #[serde(default)]
     reversible: bool,
+    #[serde(default)]
+    inverse: Option<WrittenInverse>,
     platform: String,
     #[serde(default)]
     account: Option<String>,
@@ -72,6 +76,23 @@ struct Common {
     action: Option<String>,
     #[serde(default)]
     schema: Option<Value>,
+}
+
+/// What takes a tool back: its name where it is called with the same words, or the name and the words.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum WrittenInverse {
+    Name(String),
+    Words(Inverse),
+}
+
+impl From<WrittenInverse> for Inverse {
+    fn from(written: WrittenInverse) -> Self {
+        match written {
+            WrittenInverse::Name(tool) => Self::by(tool),
+            WrittenInverse::Words(inverse) => inverse,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Deserialize)]
@@ -131,12 +152,43 @@ impl Declarations {
             once(&mut names, &declared.facts.spec.name)?;
             all.tools.push(declared);
         }
+        all.check_inverses()?;
         for written in file.mcp {
             let declaration = mcp::Declaration::read(written, &reach)?;
             once(&mut names, declaration.name())?;
             all.servers.push(declaration);
         }
         Ok(all)
+    }
+}
+
+impl Declarations {
+    /// Looks whether what takes tools back is there, and does not itself need to be taken back.
+    fn check_inverses(&self) -> Result<(), ToolsError> {
+        for tool in &self.tools {
+            let name = &tool.facts.spec.name;
+            let Some(inverse) = &tool.facts.inverse else {
+                continue;
+            };
+            if tool.facts.class == EffectClass::Read {
+                return Err(wrong(name, "only looks, and has an `inverse`"));
+            }
+            if let Some(place) = inverse.unknown_place() {
+                return Err(wrong(
+                    name,
+                    format!("has an `inverse` with `{place}`, which is no place"),
+                ));
+            }
+            let known = |other: &Declared| other.facts.spec.name == inverse.tool;
+            if !self.tools.iter().any(known) {
+                let lost = &inverse.tool;
+                return Err(wrong(
+                    name,
+                    format!("names the inverse `{lost}`, which is not declared"),
+                ));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -214,7 +266,8 @@ fn facts(common: Common, schema: &Value, kind: &Kind) -> ToolFacts {
     ToolFacts {
         class,
         idempotent: common.idempotent,
-        reversible: common.reversible,
+        reversible: common.reversible || common.inverse.is_some(),
+        inverse: common.inverse.map(Inverse::from),
         target: Target {
             tenant: String::new(),
             platform: common.platform,

@@ -1,4 +1,5 @@
 use fathom_core::effect::EffectClass;
+use fathom_core::inverse::{Inverse, Undo};
 
 use super::{Declarations, Kind};
 
@@ -134,6 +135,43 @@ fn each_mistake_has_its_code() {
         "F0966"
     );
     assert_eq!(with("platform = \"sandbox\"\n", ""), "F0965");
+}
+
+#[test]
+fn g07_what_takes_a_tool_back_is_declared_and_checked() {
+    let two = |inverse: &str, class: &str| {
+        let tool = |name: &str, more: &str| {
+            format!(
+                "[[tool]]\nname = \"{name}\"\ndescription = \"Does.\"\nkind = \"shell\"\nplatform = \"house\"\nprogram = \"/bin/true\"\n{more}\n"
+            )
+        };
+        let keep = tool("keep", &format!("{inverse}\n{class}"));
+        Declarations::read(&format!("{keep}{}", tool("drop", "reversible = true")))
+    };
+    let undo = |inverse: &str| {
+        let tools = two(inverse, "").unwrap().tools;
+        tools
+            .into_iter()
+            .map(|tool| tool.facts.undo())
+            .collect::<Vec<_>>()
+    };
+    let same = Inverse::by("drop");
+    assert_eq!(undo("inverse = \"drop\""), [Undo::Tool(same), Undo::Hand]);
+    assert_eq!(undo(""), [Undo::Nobody, Undo::Hand]);
+    let words = "inverse = { tool = \"drop\", args = [\"--\", \"{1}\"] }";
+    let Undo::Tool(inverse) = undo(words).remove(0) else {
+        panic!("nothing takes it back");
+    };
+    assert_eq!(inverse.args, ["--", "{1}"]);
+    for (inverse, class) in [
+        ("inverse = \"lost\"", ""),
+        ("inverse = { tool = \"drop\", args = [\"{what}\"] }", ""),
+        ("inverse = { tool = \"drop\", more = 1 }", ""),
+        ("inverse = \"drop\"", "class = \"read\""),
+    ] {
+        let error = two(inverse, class).unwrap_err();
+        assert_eq!(error.code(), "F0965", "{inverse}");
+    }
 }
 
 #[test]

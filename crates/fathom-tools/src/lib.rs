@@ -49,6 +49,7 @@ mod error;
 mod http;
 mod mcp;
 mod pins;
+pub mod post;
 mod registry;
 mod secret;
 pub mod shell;

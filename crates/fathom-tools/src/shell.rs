@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use fathom_core::effect::{DryRun, EffectClass, EffectRequest, Permit};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::arguments::{Arguments, key_token};
 use crate::error::ToolsError;
@@ -127,8 +127,14 @@ impl ShellTool {
             arguments: &arguments,
             key: &key,
         };
-        let mut args = Vec::new();
+        let mut args: Vec<String> = Vec::new();
         for template in &self.declaration.args {
+            if let Some((name, words)) = list(template, &arguments) {
+                // After `--` nothing is an option any more.
+                let is_past_options = args.iter().any(|arg| arg == "--");
+                args.extend(spread(name, words, is_past_options)?);
+                continue;
+            }
             let Some(arg) = template.fill(filling, str::to_owned)? else {
                 continue;
             };
@@ -148,6 +154,31 @@ impl ShellTool {
             timeout: self.declaration.timeout,
         })
     }
+}
+
+/// The list that a place stands for which is an argument of its own.
+fn list<'a>(
+    template: &'a Template,
+    arguments: &'a Map<String, Value>,
+) -> Option<(&'a str, &'a [Value])> {
+    let name = template.alone()?;
+    Some((name, arguments.get(name)?.as_array()?))
+}
+
+/// The words of a list, each an argument of its own, whatever is in it.
+fn spread(name: &str, words: &[Value], is_past_options: bool) -> Result<Vec<String>, ToolsError> {
+    let wrong = |cause| ToolsError::Argument {
+        name: name.to_owned(),
+        cause,
+    };
+    let word = |word: &Value| {
+        let word = word.as_str().ok_or_else(|| wrong("its words are texts"))?;
+        if word.starts_with('-') && !is_past_options || word.contains('\0') {
+            return Err(wrong("it would be read as an option"));
+        }
+        Ok(word.to_owned())
+    };
+    words.iter().map(word).collect()
 }
 
 impl Tool for ShellTool {
@@ -198,3 +229,7 @@ impl Tool for ShellTool {
         Box::pin(async { Tried::unknown("a program cannot be asked what it did", Again::Never) })
     }
 }
+
+#[cfg(test)]
+#[path = "shell_tests.rs"]
+mod tests;

@@ -85,6 +85,14 @@ impl Template {
         })
     }
 
+    /// The name of the place, where there is nothing else.
+    pub(crate) fn alone(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Piece::Place(name)] => Some(name),
+            _ => None,
+        }
+    }
+
     /// Whether the charter wrote its first character.
     pub(crate) fn begins_literally(&self) -> bool {
         matches!(self.0.first(), Some(Piece::Literal(_)))

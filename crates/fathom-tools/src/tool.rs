@@ -7,6 +7,7 @@ use fathom_core::effect::{
     DryRun, EffectClass, EffectOutcome, EffectRequest, Evidence, Permit, Target,
 };
 use fathom_core::id::Digest;
+use fathom_core::inverse::{Inverse, Undo};
 use fathom_core::text::Text;
 use fathom_core::tool::ToolSpec;
 use fathom_core::unit::Millis;
@@ -27,10 +28,23 @@ pub struct ToolFacts {
     pub idempotent: bool,
     /// Whether what it did can be undone.
     pub reversible: bool,
+    /// What takes back what it did.
+    pub inverse: Option<Inverse>,
     /// Where its effects land. The model has no say in this.
     pub target: Target,
     /// SHA-256 over name, description and schema, as they were pinned.
     pub pin: Digest,
+}
+
+impl ToolFacts {
+    /// Whether what it does can be taken back, as a person is told who decides about it.
+    pub fn undo(&self) -> Undo {
+        match &self.inverse {
+            Some(inverse) => Undo::Tool(inverse.clone()),
+            None if self.reversible => Undo::Hand,
+            None => Undo::Nobody,
+        }
+    }
 }
 
 /// Whether another try could help, and would be safe.

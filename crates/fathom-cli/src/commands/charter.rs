@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use fathom_core::marker::Marker;
 use fathom_core::programs::council::{Confidence, Seat};
 use fathom_host::HostError;
-use fathom_host::charter::{self, Charter, Checked, Council, CouncilRole, Finding, Mtu, Version};
+use fathom_host::charter::{
+    self, Charter, Checked, Council, CouncilRole, Finding, Mtu, Routes, Version,
+};
 use fathom_models::count_o200k;
 use serde::Serialize;
 
 use crate::app::App;
-use crate::commands::pins;
+use crate::commands::{pins, rfc};
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::figures::{self, many};
@@ -30,6 +33,7 @@ pub(crate) fn carry_out(command: CharterCommand, settings: &Settings) -> Result<
     match command {
         CharterCommand::Check { which } => check(which.as_deref(), &folder, settings),
         CharterCommand::Show { which } => show(which.as_deref(), &folder, settings),
+        CharterCommand::Diff { old, new } => rfc::diff(&old, &new, &folder, settings),
         CharterCommand::Learn(asked) => super::learn::learn(&asked, &folder, settings.clone()),
         CharterCommand::Tools { name } => pins::tools(&App::open(settings.clone())?, &name),
         CharterCommand::Accept { name, tool, digest } => {
@@ -168,6 +172,8 @@ struct ShowJson<'a> {
     folder: Option<&'a Path>,
     digest: String,
     tokens: Tokens<'a>,
+    /// Where blocks go, with what the charter does not say.
+    routes: Routes,
     warnings: &'a [Finding],
 }
 
@@ -210,6 +216,7 @@ fn show(which: Option<&str>, folder: &Path, settings: &Settings) -> Result<Exit,
             folder: charter.folder.as_deref(),
             digest: charter.digest(),
             tokens,
+            routes: charter.routes(),
             warnings: &charter.warnings,
         })?,
         Form::Human => output::print(&show_lines(&charter, &tokens))?,
@@ -261,6 +268,10 @@ fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
         lines.push(heading("prompts"));
         lines.extend(branches(prompts(charter, tokens)));
     }
+    if charter.stages.is_some() || charter.routes.is_some() {
+        lines.push(heading("routes"));
+        lines.extend(branches(routes(charter)));
+    }
     if let Some(council) = &charter.council {
         lines.push(heading("council"));
         lines.extend(branches(rules(council)));
@@ -274,6 +285,26 @@ fn show_lines(charter: &Charter, tokens: &Tokens<'_>) -> Vec<Line> {
             .map(|warning| label("warning").with(Tone::Odd, safe(&warning.to_string()))),
     );
     lines
+}
+
+/// Where the blocks of each marker go.
+fn routes(charter: &Charter) -> Vec<Row> {
+    let rows = charter.routes();
+    let row = |marker: Marker| {
+        let ways = rows.get(marker.as_str()).into_iter().flatten();
+        let ways = ways.map(|way| {
+            let log = if way.log { " log" } else { "" };
+            format!("{}{log}", way.channel)
+        });
+        let ways: Vec<String> = ways.collect();
+        let said = if ways.is_empty() {
+            "nowhere".to_owned()
+        } else {
+            ways.join(", ")
+        };
+        (marker.as_str().to_owned(), said)
+    };
+    Marker::ALL.map(row).to_vec()
 }
 
 fn label(name: &str) -> Line {

@@ -71,7 +71,8 @@ pub(crate) fn settle(followed: Followed) -> Result<(Followed, Exit), CliError> {
     }
 }
 
-fn print_answer(app: &App, followed: &Followed) -> Result<(), CliError> {
+/// Prints what came of a run.
+pub(super) fn print_answer(app: &App, followed: &Followed) -> Result<(), CliError> {
     let root = followed.story.root();
     let result = root.and_then(|root| root.result.as_ref());
     if app.settings.loudness == Loudness::Quiet {

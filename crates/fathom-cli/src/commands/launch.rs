@@ -45,7 +45,8 @@ pub(super) async fn launch_rlm(
     conclude_as(app, own, warnings, Keys::Rlm)
 }
 
-async fn stay(
+/// Stays with a run until it ends.
+pub(super) async fn stay(
     app: &App,
     handle: RunHandle,
     models: &Models,

@@ -18,6 +18,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::figures::{self, many};
 use crate::line::{Line, Tone};
+use crate::masking::Original;
 use crate::output;
 use crate::plain_text::safe;
 use crate::settings::{Form, Settings};
@@ -87,7 +88,7 @@ fn save(file: &Path, text: &str) -> Result<(), CliError> {
             why: "it holds something else",
         });
     }
-    whole_file::write(file, text.as_bytes()).map_err(unwritable)
+    whole_file::write_original(Original::Learned, file, text.as_bytes()).map_err(unwritable)
 }
 
 /// What was learned.

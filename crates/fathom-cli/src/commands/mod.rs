@@ -9,10 +9,13 @@ mod doctor;
 mod domain;
 mod ended;
 mod fork;
+mod identity;
+mod idle;
 mod kill;
 mod launch;
 mod learn;
 mod models;
+mod originals;
 mod people;
 pub(crate) mod phases;
 pub(crate) mod pins;
@@ -21,8 +24,10 @@ mod redact;
 mod repl;
 mod replay;
 mod resume;
+mod rfc;
 pub(crate) mod rlm;
 mod runs;
+mod seeds;
 mod session;
 mod show;
 mod shred;
@@ -35,18 +40,20 @@ mod weights;
 use crate::app::App;
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::masking::Original;
 use crate::settings::Settings;
 use crate::typed::{Command, ModelsCommand};
 
 /// Carries out a command.
 pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Exit, CliError> {
     match command {
-        Command::Ask(asked) => ask::ask(asked, settings).await,
+        Command::Ask(asked) => Box::pin(ask::ask(asked, settings)).await,
         Command::Council(asked) => council::council(asked, settings).await,
         Command::Rlm(asked) => rlm::rlm(asked, settings).await,
         Command::Repl(asked) => repl::repl(asked, settings).await,
         Command::Agency(asked) => agency::agency(asked, settings).await,
-        Command::Think(asked) => think::think(asked, settings).await,
+        Command::Think(asked) => Box::pin(think::think(asked, settings)).await,
+        Command::Seeds(command) => seeds::carry_out(command, &App::open(settings)?),
         Command::Phases(asked) => phases::phases(asked, settings).await,
         Command::Symbols(command) => symbols::carry_out(command, settings),
         Command::Kits { id } => symbols::kits(id.as_deref(), settings),
@@ -55,6 +62,9 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
         Command::Show(asked) => {
             let app = App::open(settings)?;
+            if asked.original {
+                originals::lift(&app, Original::Show)?;
+            }
             match (asked.domain, asked.run) {
                 (Some(name), run) => {
                     let run = run.map(|run| app.find(&run)).transpose()?;

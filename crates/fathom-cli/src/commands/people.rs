@@ -9,7 +9,7 @@ use fathom_store::{Approval, ApprovalFilter, ApproverKey, YesNo};
 use serde::Serialize;
 
 use super::ended::{conclude, settle};
-use super::{kill, resume};
+use super::{identity, kill, originals, resume, rfc};
 use crate::app::App;
 use crate::approval_view::{self, ApprovalJson};
 use crate::beside::Beside;
@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::figures;
 use crate::follow::{Followed, follow};
 use crate::line::{Line, Tone};
+use crate::masking::{self, Original};
 use crate::output;
 use crate::plain_text::{fold, one_line, visible};
 use crate::result_json::ResultJson;
@@ -60,7 +61,12 @@ struct OverrideJson {
 
 pub(crate) async fn carry_out(command: PeopleCommand, app: &App) -> Result<Exit, CliError> {
     match command {
-        PeopleCommand::Approvals { all } => approvals(app, all),
+        PeopleCommand::Approvals { all, original } => {
+            if original {
+                originals::lift(app, Original::Approvals)?;
+            }
+            approvals(app, all)
+        }
         PeopleCommand::Approve { id, why, key } => {
             let why = why.unwrap_or_default();
             say(app, &id, YesNo::Yes, why, key.key.as_deref()).await
@@ -69,6 +75,8 @@ pub(crate) async fn carry_out(command: PeopleCommand, app: &App) -> Result<Exit,
             say(app, &id, YesNo::No, why, key.key.as_deref()).await
         }
         PeopleCommand::Tickets => tickets(app),
+        PeopleCommand::Identity(command) => identity::carry_out(command, app),
+        PeopleCommand::Rfc(command) => rfc::carry_out(command, app),
         PeopleCommand::Kill(order) => kill::kill(app, order),
         PeopleCommand::Override { key, why } => override_send(app, key, &why),
     }
@@ -91,9 +99,22 @@ fn approvals(app: &App, all: bool) -> Result<Exit, CliError> {
             results: None,
         })?,
         Form::Human if views.is_empty() => say_unless_quiet(app, "nothing waits for a person"),
-        Form::Human => output::print(&pages(app, &views, columns()))?,
+        Form::Human => {
+            output::print(&pages(app, &views, columns()))?;
+            say_masked(app);
+        }
     }
     Ok(Exit::Ok)
+}
+
+/// Nobody says yes to what they did not see.
+fn say_masked(app: &App) {
+    if masking::has_masked() {
+        say_unless_quiet(
+            app,
+            "values are masked; `fathom approvals --original` shows them",
+        );
+    }
 }
 
 fn say_unless_quiet(app: &App, text: &str) {
@@ -213,6 +234,7 @@ pub(super) fn say_asked(app: &App, followed: &Followed) -> Result<(), CliError> 
         let width = output::stderr_size().map_or(COLUMNS_MAX, |(columns, _)| columns);
         output::say(&[Line::new()]);
         output::say(&pages(app, &asked, width.min(COLUMNS_MAX)));
+        say_masked(app);
     }
     Ok(())
 }

@@ -4,13 +4,17 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use fathom_output::redact::{Action, Redactor, Rules, Span};
+use fathom_host::HostError;
+use fathom_output::redact::{Action, Key, Redactor, Rules, Span};
+use fathom_store::read_key_file;
 use serde::Serialize;
 
 use crate::error::CliError;
 use crate::exit::Exit;
+use crate::figures::many;
 use crate::inputs;
 use crate::line::{Line, Tone};
+use crate::masking::{self, Original};
 use crate::output;
 use crate::plain_text::{pad, safe};
 use crate::settings::{Form, Settings};
@@ -30,12 +34,24 @@ struct RedactJson {
     needs_review: bool,
 }
 
+#[derive(Serialize)]
+struct OpenedJson {
+    text: String,
+    opened: usize,
+    /// Tokens that stand as they were: another key sealed them, or someone changed them.
+    refused: usize,
+}
+
 pub(crate) fn redact(asked: &Redact, settings: &Settings) -> Result<Exit, CliError> {
+    let key = asked.key_file.as_deref().map(key).transpose()?;
+    if asked.open {
+        return open_tokens(asked.file.as_deref(), key, settings);
+    }
     let rules = match &asked.rules {
         None => Rules::builtin(),
         Some(file) => Rules::parse(&inputs::read_file(file, RULES_BYTES_MAX)?),
     };
-    let redactor = Redactor::new(&rules?, None)?;
+    let redactor = Redactor::new(&rules?, key)?;
     let mut input = open(asked.file.as_deref())?;
     let mut stream = redactor.stream();
     let mut piece = vec![0; PIECE_BYTES];
@@ -60,7 +76,7 @@ pub(crate) fn redact(asked: &Redact, settings: &Settings) -> Result<Exit, CliErr
         };
         spans.extend(stream.take_spans());
         if shows_text {
-            output::print_piece(&shown)?;
+            output::print_original(Original::Redact, &shown)?;
         } else if !asked.spans {
             kept.push_str(&shown);
         }
@@ -82,6 +98,42 @@ pub(crate) fn redact(asked: &Redact, settings: &Settings) -> Result<Exit, CliErr
             output::print(&lines)?;
         }
         Form::Human => {}
+    }
+    Ok(Exit::Ok)
+}
+
+fn key(file: &Path) -> Result<Key, CliError> {
+    let bytes = read_key_file(file).map_err(HostError::from)?;
+    Ok(Key::from_bytes(*bytes))
+}
+
+/// Turns tokens back. A token may lie across what is read at a time, so the text is read as a whole.
+fn open_tokens(
+    file: Option<&Path>,
+    key: Option<Key>,
+    settings: &Settings,
+) -> Result<Exit, CliError> {
+    let text = match file {
+        Some(file) if file != Path::new("-") => inputs::read_text(file)?,
+        _ => inputs::read_long_stdin()?,
+    };
+    let opened = Redactor::new(&Rules::builtin()?, key)?.detokenise(&text)?;
+    // The key is the right to see them.
+    masking::lift(Original::Opened);
+    if settings.form == Form::Json {
+        output::print_json(&OpenedJson {
+            text: opened.text,
+            opened: opened.opened,
+            refused: opened.refused,
+        })?;
+        return Ok(Exit::Ok);
+    }
+    output::print_original(Original::Opened, &opened.text)?;
+    if opened.refused > 0 {
+        let stays = many(opened.refused as u64, "token stays", "tokens stay");
+        output::say(&[Line::from(format!(
+            "{stays} as written: this key did not seal them, or they were changed"
+        ))]);
     }
     Ok(Exit::Ok)
 }

@@ -8,6 +8,7 @@ use crate::error::CliError;
 use crate::exit::Exit;
 use crate::figures;
 use crate::line::{Line, Tone};
+use crate::masking::Original;
 use crate::output;
 use crate::plain_text::safe;
 use crate::settings::Form;
@@ -37,7 +38,8 @@ pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<Exit, CliE
                 .history(&id)?
                 .export_age(&recipients, &mut sealed)
                 .map_err(HostError::from)?;
-            whole_file::write(&out, &sealed).map_err(|source| CliError::Unwritable {
+            let written = whole_file::write_original(Original::SessionExport, &out, &sealed);
+            written.map_err(|source| CliError::Unwritable {
                 file: out.clone(),
                 source,
             })?;

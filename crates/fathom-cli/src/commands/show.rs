@@ -3,6 +3,7 @@
 use fathom_core::event::{EventKind, Record};
 use fathom_core::id::{EpisodeId, RunId};
 use fathom_host::HostError;
+use fathom_host::identity::signing;
 use fathom_host::story::{Place, Story};
 use serde::Serialize;
 
@@ -22,6 +23,7 @@ use crate::plain_text::safe;
 use crate::progress::{asked_of_people, picture};
 use crate::result_json::{self, ResultJson};
 use crate::settings::{Form, Loudness};
+use crate::stages_json;
 use crate::tree::{COLUMNS_MIN, Moment};
 
 #[derive(Serialize)]
@@ -33,11 +35,31 @@ struct ShowJson {
     /// The last record that was looked at, when it is not the last there is.
     at: Option<String>,
     result: Option<ResultJson>,
+    /// Who spoke, as it was verified when the run began.
+    identity: Option<SpeakerJson>,
     /// What was done outside, or wanted to be.
     effects: Vec<EffectJson>,
     episode: Option<EpisodeJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<Vec<RecordJson>>,
+}
+
+/// The identity that is in the provenance of every packet of a run.
+#[derive(Serialize)]
+struct SpeakerJson {
+    fingerprint: String,
+    protocol: String,
+    signed_by: Option<String>,
+}
+
+/// The identity that a run began with. A signature is told only if it fits.
+fn speaker(story: &Story) -> Option<SpeakerJson> {
+    let known = story.root()?.started.frame.provenance.as_ref()?;
+    Some(SpeakerJson {
+        fingerprint: known.identity.clone(),
+        protocol: known.protocol.clone(),
+        signed_by: signing::signed_by(known).map(|key| format!("key:{}", key.fingerprint())),
+    })
 }
 
 /// A run as it is looked at.
@@ -121,6 +143,7 @@ fn json(looked: Looked, at: Option<&Place>, is_verbose: bool) -> ShowJson {
         result: has_result
             .then(|| result_json::of(run, &story, Vec::new()))
             .flatten(),
+        identity: speaker(&story),
         effects: deeds_view::json(&story),
         episode: episode_json::tree(&story, &EpisodeId::root()),
         records: is_verbose.then(|| {
@@ -143,12 +166,19 @@ fn lines(app: &App, looked: &Looked, width: usize, is_verbose: bool) -> Vec<Line
     }
     let detail = Detail::from(app.settings.loudness);
     lines.extend(picture(story, width, usize::MAX, detail));
+    lines.extend(stages_json::lines(story, width));
     lines.push(Line::new());
     lines.extend(asked_of_people(story, width));
     if let Some(used) = budget::of(story, Moment::Rest) {
         lines.extend(budget::words(&used, width));
     }
     lines.push(tallies(looked).clipped(width));
+    if let Some(speaker) = speaker(story)
+        && let Some(key) = speaker.signed_by
+    {
+        let said = format!("identity {}, signed by {key}", speaker.fingerprint);
+        lines.push(Line::from(said).clipped(width));
+    }
     lines.extend(shortenings(looked, width));
     lines.extend(refusals(story, width));
     lines.extend(deeds_view::lines(story, width));

@@ -139,7 +139,7 @@ fn save(file: &Path, svg: &str) -> Result<(), CliError> {
         There::File => return Err(refused("it is no SVG")),
         There::Other => return Err(refused("it is a folder, a link or a device")),
     }
-    whole_file::write(file, svg.as_bytes()).map_err(unwritable)
+    whole_file::write(file, svg).map_err(unwritable)
 }
 
 /// Whether a file is an SVG, or empty.

@@ -18,6 +18,7 @@ use crate::exit::Exit;
 use crate::figures::many;
 use crate::inputs;
 use crate::line::{Line, Tone};
+use crate::masking::Original;
 use crate::output;
 use crate::passing::Passing;
 use crate::plain_text::safe;
@@ -301,14 +302,15 @@ fn import(shelf: &Shelf, files: &[PathBuf], bare: ListOf) -> Result<Exit, CliErr
 fn export(shelf: &Shelf, file: Option<&Path>) -> Result<Exit, CliError> {
     let catalogue = shelf.store.export().map_err(HostError::from)?;
     let text = catalogue.to_json().map_err(HostError::from)?;
-    match file {
-        Some(file) => {
-            whole_file::write(file, text.as_bytes()).map_err(|source| CliError::Unwritable {
-                file: file.to_owned(),
-                source,
-            })?;
-        }
-        None => output::print_answer(&text)?,
+    if let Some(file) = file {
+        let written = whole_file::write_original(Original::SymbolsExport, file, text.as_bytes());
+        written.map_err(|source| CliError::Unwritable {
+            file: file.to_owned(),
+            source,
+        })?;
+    } else {
+        let end = if text.ends_with('\n') { "" } else { "\n" };
+        output::print_original(Original::SymbolsExport, &format!("{text}{end}"))?;
     }
     Ok(Exit::Ok)
 }

@@ -18,6 +18,15 @@ pub(crate) enum CharterCommand {
         #[arg(value_name = "NAME|DIR")]
         which: Option<String>,
     },
+    /// Tell what is different between two charters, and how far the version must move for it
+    Diff {
+        /// The one that was: a built-in charter, a folder, or the name of one in the home
+        #[arg(value_name = "OLD")]
+        old: String,
+        /// The one that is to be
+        #[arg(value_name = "NEW")]
+        new: String,
+    },
     /// Learn from past councils when sub-chiefs are worth asking, and print how well it does
     Learn(Learn),
     /// List the tools that a charter met on its servers, and whether they may be used

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use fathom_core::effect::KillScope;
 
+use super::governance::{IdentityCommand, RfcCommand};
+
 #[derive(Subcommand, Debug)]
 pub(crate) enum PeopleCommand {
     /// Show what runs ask of people before they act
@@ -12,6 +14,9 @@ pub(crate) enum PeopleCommand {
         /// Also what was decided, has expired or is not asked any more
         #[arg(long)]
         all: bool,
+        /// Personal data and secrets too, for those who may decide here
+        #[arg(long)]
+        original: bool,
     },
     /// Say yes to what a run asks, once, and go on with the run unless `--no-resume`
     Approve {
@@ -39,6 +44,12 @@ pub(crate) enum PeopleCommand {
     Tickets,
     /// Stop all effects, or those of a scope, at once and until a person lifts it
     Kill(Kill),
+    /// Identities: show one, sign it, propose a change of it; make a key
+    #[command(subcommand)]
+    Identity(IdentityCommand),
+    /// Changes of charters: propose, review, vote, merge
+    #[command(subcommand)]
+    Rfc(RfcCommand),
     /// Give leave for one more send under a key that was used
     Override {
         /// The key, as the denial of the second send names it

@@ -61,7 +61,7 @@ error[F0606]: there is no key `modle`
   |
 4 | modle = 1
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases, agency, stages
+hint: there are protocol, name, description, version, packet, roles, router, budget, initiative, recursion, direct, council, phases, agency, stages, routes
 
 error[F0610]: `max_depth` is 9, the hard cap is 4
   --> charter.toml:6:13

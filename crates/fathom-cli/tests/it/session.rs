@@ -10,11 +10,12 @@ use fathom_testkit::server::ModelServer;
 use serde_json::Value;
 
 /// Variables of the surroundings that would change what is tested.
-const CLEARED: [&str; 8] = [
+const CLEARED: [&str; 9] = [
     "FATHOM_HOME",
     "FATHOM_MODEL",
     "FATHOM_JSON",
     "FATHOM_CONFIG",
+    "FATHOM_LOG",
     "FATHOM_BUDGET",
     "FATHOM_MODELS",
     "HF_ENDPOINT",

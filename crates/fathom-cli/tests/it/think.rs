@@ -65,7 +65,15 @@ fn g07_five_stages_show_their_blocks_on_their_channels() {
     assert_eq!(result["confidence"], 0.85);
     assert_eq!(result["verified"], true);
     let told = session.run(&think);
-    told.exits(0).says("PLAN").says("→ cli, council");
+    told.exits(0)
+        .says("▸ PLAN → cli log, council\n    - look\n")
+        .says("▸ RESPONSE → cli, web, discord (not set up)")
+        .says("▸ THOUGHT_SEED → council, memory");
+    let run = session.newest();
+    let shown = session.run(&["show", &run]);
+    shown
+        .exits(0)
+        .prints("▸ VERIFY → cli, web, discord (not set up), council, memory");
 }
 
 #[test]

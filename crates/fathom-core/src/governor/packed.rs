@@ -98,6 +98,12 @@ impl<L: Accounts> Governor<L> {
             id: PacketId::of(&self.id, id),
             parent,
             at: self.clock.last(),
+            identity: self
+                .started
+                .frame
+                .provenance
+                .as_ref()
+                .map(|known| known.identity.clone()),
             confidence_milli: packet.confidence_milli,
             risk: packet.risk,
             retries: None,

@@ -6,6 +6,27 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::{Text, Texts};
 
+/// Where a run's identity comes from, as it was verified when the run began.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Version of the protocol that the charter is written for.
+    pub protocol: String,
+    /// SHA-256 of the identity, in hexadecimal.
+    pub identity: String,
+    /// Who signed it, where somebody did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<IdentitySignature>,
+}
+
+/// A signature of an identity, so that the record alone can be checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentitySignature {
+    /// The public key.
+    pub key: String,
+    /// The signature, in hexadecimal.
+    pub value: String,
+}
+
 /// A run's identity, persona, task instructions and MTU.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
@@ -18,6 +39,9 @@ pub struct Frame {
     /// The folder that the charter was read from; a built-in one has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charter_folder: Option<String>,
+    /// Where the identity comes from; a run without a charter has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// Values for the places in the charter's tools, as the address of a platform.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub values: BTreeMap<String, String>,

@@ -90,6 +90,9 @@ pub struct Meta {
     pub parent: Option<PacketId>,
     /// When it was packed.
     pub at: Timestamp,
+    /// Fingerprint of the identity in whose name it is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<String>,
     /// How sure the asking side is, in thousandths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_milli: Option<u16>,

@@ -15,7 +15,7 @@ use crate::model::Message;
 use crate::text::Text;
 
 pub use fit::{Fit, Kept, fit};
-pub use frame::Frame;
+pub use frame::{Frame, IdentitySignature, Provenance};
 pub use limits::{Field, INSTRUCTION_TOKENS_MAX, Limits};
 pub use meta::{Item, Meta, PacketId, Risk};
 pub use render::{Header, Shown, outline, render};

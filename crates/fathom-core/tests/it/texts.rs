@@ -80,6 +80,7 @@ fn meta() -> Meta {
         id: PacketId::of(&EpisodeId::root(), AskId(1)),
         parent: None,
         at: Timestamp(1),
+        identity: None,
         confidence_milli: None,
         risk: None,
         retries: None,
@@ -267,6 +268,7 @@ fn events() -> Vec<EventKind> {
                     ok: true,
                     report: canary(),
                 }),
+                undo: None,
             })),
         },
         EventKind::Signal(Signal::Kill {

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::council::Profile;
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::gate::Gate;
 use super::manifest::FILE;
 use super::markdown::Prompt;

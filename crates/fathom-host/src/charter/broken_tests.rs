@@ -1,6 +1,6 @@
 //! Broken charters, and what is said about each.
 
-use super::flaw::Findings;
+use super::findings::Findings;
 use super::{built_in, check_files};
 
 const MANIFEST: &str = "protocol = \"1.0.0\"\nname = \"mine\"\nversion = \"0.1.0\"\n";
@@ -77,6 +77,36 @@ hint: a string stands in quotes, a list in [ ], a table's name in [ ] on a line 
 }
 
 #[test]
+fn g08_routes_that_lead_nowhere_are_told_with_their_lines() {
+    check(
+        "charter.toml",
+        &manifest(
+            "[routes]\nPLAN = [\"cli\", \"pager\"]\nPLANS = [\"cli\"]\nVERIFY = [\"shell\"]\n",
+        ),
+        r#"
+error[F1023]: `PLAN` is to go to `pager`, which is no channel
+  --> charter.toml:5:8
+  |
+5 | PLAN = ["cli", "pager"]
+  |        ^^^^^^^^^^^^^^^^
+hint: there are cli, web, discord, council, shell and memory
+error[F1021]: there is no marker `PLANS`
+  --> charter.toml:6:1
+  |
+6 | PLANS = ["cli"]
+  | ^^^^^
+hint: there are PLAN, EXECUTE, RESPONSE, THOUGHT_SEED, INTERRUPT and VERIFY
+error[F1026]: `VERIFY` is to go to `shell`, which takes commands only
+  --> charter.toml:7:10
+  |
+7 | VERIFY = ["shell"]
+  |          ^^^^^^^^^
+hint: take `shell` out of the row
+"#,
+    );
+}
+
+#[test]
 fn x08_keys_that_are_unknown() {
     check(
         "charter.toml",
@@ -87,7 +117,7 @@ error[F0606]: there is no key `modle`
   |
 4 | modle = "openai/x"
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, recursion, direct, council, phases, agency, stages
+hint: there are protocol, name, description, version, packet, roles, router, budget, initiative, recursion, direct, council, phases, agency, stages, routes
 "#,
     );
     check(

@@ -167,7 +167,7 @@ fn g06_identity_and_persona_become_plain_text() {
         ("charter.toml", MANIFEST),
         (
             "identity.toml",
-            "traits = [\"calm\", \" exact \"]\ncore_rules = [\"Never guess.\"]\n[signature]\nkey = \"k\"\nvalue = \"v\"",
+            "traits = [\"calm\", \" exact \"]\ncore_rules = [\"Never guess.\"]",
         ),
         (
             "persona.toml",
@@ -182,11 +182,7 @@ fn g06_identity_and_persona_become_plain_text() {
         charter.persona.text(),
         "Tone: warm\nStyle: short\nConstraints:\n- no slang\nproject: Handbook."
     );
-    let signature = charter.identity.signature.expect("kept");
-    assert_eq!(
-        (signature.key.as_str(), signature.value.as_str()),
-        ("k", "v")
-    );
+    assert_eq!(charter.identity.signature, None);
     let bare = mine("");
     assert_eq!(
         (bare.identity.text(), bare.persona.text()),

@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use super::built_in;
-use super::flaw::Finding;
+use super::findings::Finding;
 
 /// Everything that keeps a charter from being had or made.
 #[derive(Debug, thiserror::Error)]

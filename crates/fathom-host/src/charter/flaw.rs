@@ -1,124 +1,11 @@
 //! What can be wrong in a charter, and where.
 
-use std::fmt;
-
 use fathom_core::programs::council::DEPTH_MAX;
-use serde::{Serialize, Serializer};
+use fathom_output::matrix::MatrixError;
 
-use super::limit;
 use super::version::{PROTOCOL, Version, migration};
+use crate::identity::contradiction::Rule;
 use crate::learning::LearnError;
-
-/// A place in a text file, with the line that stands there.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Place {
-    /// The line, counted from one.
-    pub line: usize,
-    /// The character in that line, counted from one.
-    pub column: usize,
-    /// The line as it can be shown: no control characters, and not longer than a line of a terminal.
-    pub excerpt: String,
-    /// Characters of the excerpt before the place.
-    #[serde(skip)]
-    pub before: usize,
-    /// Characters of the excerpt that are meant.
-    #[serde(skip)]
-    pub width: usize,
-}
-
-/// One thing about a charter that is wrong, or worth a warning.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// The file, from the charter's folder, with slashes.
-    pub file: String,
-    /// Where in the file, unless it is about all of it.
-    pub place: Option<Place>,
-    /// What it is.
-    pub flaw: Flaw,
-}
-
-impl Finding {
-    /// The finding's code, as its page in `docs/errors` is called.
-    pub fn code(&self) -> &'static str {
-        self.flaw.code()
-    }
-
-    /// What the user may do about it.
-    pub fn hint(&self) -> String {
-        self.flaw.hint()
-    }
-
-    /// Where it comes in a list: `charter.toml` first, then file by file, from top to bottom.
-    pub(super) fn order(&self) -> (bool, String, usize, usize) {
-        let place = self.place.as_ref();
-        let place = place.map_or((0, 0), |place| (place.line, place.column));
-        (
-            self.file != "charter.toml",
-            self.file.clone(),
-            place.0,
-            place.1,
-        )
-    }
-
-    /// `charter.toml:3:1`, which editors and terminals turn into a link.
-    pub fn position(&self) -> String {
-        match &self.place {
-            Some(place) => format!("{}:{}:{}", self.file, place.line, place.column),
-            None => self.file.clone(),
-        }
-    }
-
-    /// The position and the line there, with a mark below what is meant.
-    pub fn picture(&self) -> Vec<String> {
-        let Some(place) = &self.place else {
-            return vec![format!("  --> {}", self.file)];
-        };
-        let number = place.line.to_string();
-        let gutter = " ".repeat(number.len());
-        let indent = " ".repeat(place.before);
-        let mark = "^".repeat(place.width.max(1));
-        vec![
-            format!("{gutter} --> {}", self.position()),
-            format!("{gutter} |"),
-            format!("{number} | {}", place.excerpt)
-                .trim_end()
-                .to_owned(),
-            format!("{gutter} | {indent}{mark}"),
-        ]
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.position(), self.flaw)
-    }
-}
-
-impl Serialize for Finding {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Record<'a> {
-            code: &'static str,
-            message: String,
-            hint: String,
-            file: &'a str,
-            line: Option<usize>,
-            column: Option<usize>,
-            excerpt: Option<&'a str>,
-        }
-        let place = self.place.as_ref();
-        let record = Record {
-            code: self.code(),
-            message: self.flaw.to_string(),
-            hint: self.hint(),
-            file: &self.file,
-            line: place.map(|place| place.line),
-            column: place.map(|place| place.column),
-            excerpt: place.map(|place| place.excerpt.as_str()),
-        };
-        record.serialize(serializer)
-    }
-}
 
 /// What a finding is. Some are warnings, and say so: such a charter can be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,6 +20,9 @@ pub enum Flaw {
     /// What was learned from past councils cannot be used.
     #[error(transparent)]
     NotLearned(LearnError),
+    /// Routes that lead nowhere.
+    #[error(transparent)]
+    Routes(MatrixError),
     /// The file is not TOML.
     #[error("{message}")]
     Syntax {
@@ -340,6 +230,27 @@ pub enum Flaw {
         /// What is enough for everyone.
         needed: u64,
     },
+    /// The signature is not of this identity.
+    #[error("the signature does not fit the identity")]
+    Signature,
+    /// A persona that would overrule the identity.
+    #[error("a persona never overrules the identity: rule `{}` forbids {}: `{words}`", rule.name(), rule.forbids())]
+    Overrules {
+        /// The rule that it breaks.
+        rule: Rule,
+        /// The words that break it, or the core rule that they are against.
+        words: String,
+    },
+    /// A key that goes with the next minor version. A warning.
+    #[error("`{key}` is deprecated since protocol {since}; `{instead}` takes its place")]
+    Deprecated {
+        /// The key.
+        key: String,
+        /// Since when.
+        since: Version,
+        /// The key to write instead.
+        instead: &'static str,
+    },
     /// Tools or policies that cannot be used.
     #[error("{cause}")]
     Gate {
@@ -364,6 +275,7 @@ impl Flaw {
         match self {
             Self::MissingFile { .. } => "F0604",
             Self::NotLearned(error) => error.code(),
+            Self::Routes(error) => error.code(),
             Self::Syntax { .. } => "F0605",
             Self::UnknownKey { .. } => "F0606",
             Self::WrongType { .. } => "F0607",
@@ -392,6 +304,9 @@ impl Flaw {
             Self::FewCalls { .. } => "F0633",
             Self::NeverComplex { .. } => "F0634",
             Self::Gate { .. } => "F0635",
+            Self::Deprecated { .. } => "F0636",
+            Self::Signature => "F1050",
+            Self::Overrules { .. } => "F1058",
         }
     }
 
@@ -402,6 +317,7 @@ impl Flaw {
                 "`fathom charter new NAME` writes a whole charter to begin with".into()
             }
             Self::NotLearned(error) => error.hint(),
+            Self::Routes(error) => error.hint().into(),
             Self::Syntax { .. } => {
                 "a string stands in quotes, a list in [ ], a table's name in [ ] on a line of its own"
                     .into()
@@ -461,40 +377,18 @@ impl Flaw {
             Self::Gate { .. } => {
                 "see docs/charters.md for tools.toml, gateway.toml, entities.json and policies/*.cedar".into()
             }
+            Self::Signature => {
+                "put the identity back as it was signed, or have the creator sign it: `fathom identity sign DIR --key FILE`".into()
+            }
+            Self::Overrules { .. } => {
+                "say how it speaks, not what it may do; what it may do stands in the identity, the contract and the policies".into()
+            }
+            Self::Deprecated { instead, .. } => {
+                format!("write `{instead}`: the old key goes with the next minor version")
+            }
             Self::NeverComplex { .. } => {
                 "fill the lists of [council.detector], or set `depth = 0`".into()
             }
         }
-    }
-}
-
-/// All that was found in a charter, in the order it was met.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Findings {
-    pub(super) problems: Vec<Finding>,
-    pub(super) warnings: Vec<Finding>,
-}
-
-impl Findings {
-    /// Adds a problem, as long as somebody may still read it.
-    pub(super) fn problem(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
-        if self.problems.len() < limit::FINDINGS_MAX {
-            self.problems.push(finding(file, place, flaw));
-        }
-    }
-
-    /// Adds a warning, as long as somebody may still read it.
-    pub(super) fn warning(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
-        if self.warnings.len() < limit::FINDINGS_MAX {
-            self.warnings.push(finding(file, place, flaw));
-        }
-    }
-}
-
-fn finding(file: &str, place: Option<Place>, flaw: Flaw) -> Finding {
-    Finding {
-        file: file.to_owned(),
-        place,
-        flaw,
     }
 }

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::limit::{FILE_BYTES_MAX, FILES_MAX};
 use super::{council, gate, instructions, manifest, phases, voice};
 
@@ -30,6 +31,11 @@ const FILES: [&str; 12] = [
     gate::SETTINGS_FILE,
     gate::ENTITIES_FILE,
 ];
+
+/// Whether an entry of a charter's folder is part of the charter. Hidden ones belong to other programs.
+pub(crate) fn is_charter_entry(name: &str) -> bool {
+    FILES.contains(&name) || name.starts_with('.')
+}
 
 /// Files that are for people and never looked at.
 const FOR_PEOPLE: [&str; 2] = ["README.md", "LICENSE"];

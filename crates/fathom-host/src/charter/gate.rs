@@ -6,7 +6,8 @@ use fathom_gateway::{Bundle, GatewayError, Settings};
 use fathom_tools::Declarations;
 use serde::{Deserialize, Serialize};
 
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 
 /// The tools.
 pub(super) const TOOLS_FILE: &str = "tools.toml";

@@ -1,7 +1,7 @@
 //! Heads of Markdown files that cannot be, and what is said about each.
 
 use super::broken::check;
-use super::flaw::Findings;
+use super::findings::Findings;
 use super::{check_files, limit};
 
 /// The codes, places and messages for a charter with an agent that has this head.

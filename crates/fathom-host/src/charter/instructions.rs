@@ -8,7 +8,8 @@ use toml::Spanned;
 use toml::value::{Date, Datetime};
 
 use super::Count;
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::limit::{self, INSTRUCTION_TOKENS_MAX};
 use super::source::{Read, Source};
 

@@ -9,10 +9,12 @@ use toml::Spanned;
 
 use super::agency::{Agency, AgencyTable};
 use super::council::{Bounds, Council, CouncilTable};
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::limit::{self, MTU_TOKENS_MAX, MTU_TOKENS_MIN};
 use super::models::{RoleTables, Roles};
 use super::phases::{Phases, PhasesTable};
+use super::routes::{Routes, RoutesTable};
 use super::source::{Read, Source, unknown_word};
 use super::version::{PROTOCOL, Version};
 use crate::config::{BUDGET, BudgetPart, default_policy};
@@ -141,12 +143,14 @@ pub(super) struct Manifest {
     pub(super) roles: Roles<Option<ModelSpec>>,
     pub(super) router: Router,
     pub(super) budget: BudgetPart,
+    pub(super) initiative: BudgetPart,
     pub(super) recursion: Option<RecursionPolicy>,
     pub(super) direct: Option<direct::Params>,
     pub(super) council: Option<Council>,
     pub(super) phases: Option<Phases>,
     pub(super) agency: Option<Agency>,
     pub(super) stages: Option<stages::Params>,
+    pub(super) routes: Option<Routes>,
 }
 
 #[derive(Deserialize, Default)]
@@ -160,12 +164,14 @@ struct File {
     roles: RoleTables,
     router: RouterTable,
     budget: BudgetTable,
+    initiative: BudgetTable,
     recursion: Option<RecursionTable>,
     direct: Option<direct::Params>,
     council: Option<Spanned<CouncilTable>>,
     phases: Option<PhasesTable>,
     agency: Option<AgencyTable>,
     stages: Option<stages::Params>,
+    routes: Option<RoutesTable>,
 }
 
 #[derive(Deserialize, Default)]
@@ -202,6 +208,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
     } = read;
     let mut wrong = Vec::new();
     let budget = file.budget.part(&mut wrong);
+    let initiative = file.initiative.part(&mut wrong);
     let table = file.recursion;
     let recursion = table.clone().map(|table| table.policy(&mut wrong));
     source.all_wrong(wrong, findings);
@@ -224,6 +231,7 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
         roles: file.roles.read(&source, &dropped, findings),
         router: router(&source, file.router, has_council, findings),
         budget,
+        initiative,
         recursion,
         direct: file.direct,
         council,
@@ -234,6 +242,9 @@ pub(super) fn read(text: &str, findings: &mut Findings) -> Option<Manifest> {
             .agency
             .map(|table| super::agency::read(table, &source, findings)),
         stages: file.stages,
+        routes: file
+            .routes
+            .map(|table| super::routes::read(table, &source, findings)),
     })
 }
 

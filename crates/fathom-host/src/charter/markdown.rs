@@ -7,7 +7,8 @@ use fathom_core::contract::{Autonomy, PermissionMode, Role};
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::limit;
 use super::manifest::{SLUG, is_slug};
 use super::models::CouncilRole;

@@ -7,11 +7,15 @@
 //! model's server stands in one, only the name of the variable that holds it.
 
 pub mod agency;
+mod begun;
 pub mod built_in;
 pub mod council;
+mod deprecated;
 mod error;
+mod findings;
 mod flaw;
 mod folder;
+mod framing;
 pub mod gate;
 mod instructions;
 pub mod limit;
@@ -19,6 +23,7 @@ mod manifest;
 mod markdown;
 mod models;
 pub mod phases;
+mod routes;
 mod source;
 mod starter;
 mod version;
@@ -26,34 +31,36 @@ mod voice;
 mod yaml;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::model::{ModelSpec, Models};
-use fathom_core::packet::Frame;
 use fathom_core::programs::{direct, stages};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 pub use agency::Agency;
 pub use council::{Council, Judge, LEARNED_FILE, Profile, Rules};
 pub use error::CharterError;
-pub use flaw::{Finding, Flaw, Place};
+pub use findings::{Finding, Place};
+pub use flaw::Flaw;
+pub(crate) use folder::is_charter_entry;
+pub(crate) use framing::charter_files;
 pub use gate::Gate;
 pub use instructions::{INITIAL, Instruction, Stage};
 pub use manifest::{Mtu, Router, Sections};
 pub use markdown::{Agent, Prompt};
 pub use models::{CouncilRole, Roles};
 pub use phases::Phases;
+pub use routes::Routes;
 pub use starter::{Written, write};
 pub use version::{NoVersion, PROTOCOL, Version};
+pub(crate) use voice::{IDENTITY_FILE, without_signature};
 pub use voice::{Identity, Layer, Persona, Signature};
 
 use crate::config::BudgetPart;
 use crate::learning;
-use flaw::Findings;
+use findings::Findings;
 use folder::Files;
 use markdown::Shelf;
 
@@ -98,6 +105,9 @@ pub struct Charter {
     pub router: Router,
     /// Parts of the budget.
     pub budget: BudgetPart,
+    /// Parts of the budget for one idea that is come back to in an idle moment.
+    #[serde(default, skip_serializing_if = "BudgetPart::is_empty")]
+    pub initiative: BudgetPart,
     /// The recursion policy.
     pub recursion: Option<RecursionPolicy>,
     /// Parameters of `direct`.
@@ -112,6 +122,9 @@ pub struct Charter {
     /// How it thinks in stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<stages::Params>,
+    /// Where blocks go, by their markers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub routes: Option<Routes>,
     /// Tools and policies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<Gate>,
@@ -192,9 +205,8 @@ fn meant(said: &str, base: &Path, home: &Path) -> Result<Meant, CharterError> {
     }
 }
 
-fn check_folder(folder: &Path, count: Count<'_>) -> Result<Checked, CharterError> {
-    let mut findings = Findings::default();
-    let files = folder::read(folder, &mut findings).map_err(|source| match source.kind() {
+fn read_folder(folder: &Path, findings: &mut Findings) -> Result<Files, CharterError> {
+    folder::read(folder, findings).map_err(|source| match source.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => CharterError::NotFound {
             said: folder.display().to_string(),
             folder: None,
@@ -203,7 +215,12 @@ fn check_folder(folder: &Path, count: Count<'_>) -> Result<Checked, CharterError
             folder: folder.to_owned(),
             source,
         },
-    })?;
+    })
+}
+
+fn check_folder(folder: &Path, count: Count<'_>) -> Result<Checked, CharterError> {
+    let mut findings = Findings::default();
+    let files = read_folder(folder, &mut findings)?;
     let mut checked = check_files(&files, findings, count);
     if let Some(charter) = &mut checked.charter {
         charter.folder = Some(folder.to_owned());
@@ -253,7 +270,8 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         match file.as_str() {
             manifest::FILE => manifest = manifest::read(text, findings),
             voice::IDENTITY_FILE => identity = voice::identity(text, findings),
-            voice::PERSONA_FILE => persona = voice::persona(text, findings),
+            // Files come in the order of their names, so the identity is known.
+            voice::PERSONA_FILE => persona = voice::persona(text, &identity, findings),
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {
                 Ok(rule) => learned = Some(rule),
@@ -295,12 +313,14 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         roles: manifest.roles,
         router: manifest.router,
         budget: manifest.budget,
+        initiative: manifest.initiative,
         recursion: manifest.recursion,
         direct: manifest.direct,
         council: manifest.council,
         phases: manifest.phases,
         agency: manifest.agency,
         stages: manifest.stages,
+        routes: manifest.routes,
         gate,
         folder: None,
         warnings: Vec::new(),
@@ -402,44 +422,6 @@ impl Charter {
             code_mind: self.model(CouncilRole::CodeMind),
             ..models
         }
-    }
-
-    /// What every packet of a run under this charter is framed with.
-    pub fn frame(&self) -> Frame {
-        let texts = self.instructions.iter();
-        Frame {
-            charter: format!("{} {}", self.name, self.version),
-            charter_digest: self.digest(),
-            charter_folder: self
-                .folder
-                .as_ref()
-                .map(|folder| folder.display().to_string()),
-            values: BTreeMap::new(),
-            mtu_tokens: match self.mtu {
-                Mtu::Window => None,
-                Mtu::Tokens(tokens) => Some(tokens),
-            },
-            identity: self.identity.text().into(),
-            persona: self.persona.text().into(),
-            instructions: texts
-                .map(|(key, instruction)| (key.clone(), instruction.text.as_str().into()))
-                .collect(),
-        }
-    }
-
-    /// SHA-256 of what the charter says, in hexadecimal digits. Comments, order and place of its files do not count.
-    pub fn digest(&self) -> String {
-        // A struct of strings and numbers always has a JSON form, and its keys keep their order.
-        let content = serde_json::to_vec(self).unwrap_or_default();
-        let mut hash = Sha256::new();
-        hash.update(b"fathom charter 1\n");
-        hash.update(&content);
-        let mut digits = String::new();
-        for byte in hash.finalize() {
-            // Writing to a string cannot fail.
-            let _ = write!(digits, "{byte:02x}");
-        }
-        digits
     }
 }
 

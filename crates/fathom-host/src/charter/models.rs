@@ -5,7 +5,8 @@ pub use fathom_core::protocol::CouncilRole;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::source::{Dropped, Source, unknown_word};
 
 /// Providers that a model's name may begin with.

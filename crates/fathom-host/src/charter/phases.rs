@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use super::council::Profile;
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::manifest::thousandths;
 use super::source::{self, Source, unknown_word};
 use crate::config::parse_time;

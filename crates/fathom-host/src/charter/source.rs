@@ -7,8 +7,11 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer};
 
-use super::flaw::{Findings, Flaw, Place};
+use super::deprecated::{self, DEPRECATED};
+use super::findings::{Findings, Place};
+use super::flaw::Flaw;
 use super::limit;
+use super::version::PROTOCOL;
 use super::yaml::{self, Unread};
 use crate::tables::{Why, Wrong};
 
@@ -89,6 +92,10 @@ impl<'a> Source<'a> {
         mut document: Spanned<DeTable<'_>>,
         findings: &mut Findings,
     ) -> Option<Read<T>> {
+        let renamed = deprecated::rename(document.get_mut(), self.file, DEPRECATED, PROTOCOL);
+        for (span, flaw) in renamed {
+            findings.warning(self.file, Some(self.place(&span)), flaw);
+        }
         let mut dropped = Dropped::default();
         for _ in 0..limit::FINDINGS_MAX {
             let error = match T::deserialize(Deserializer::from(document.clone())) {

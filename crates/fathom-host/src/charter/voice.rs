@@ -5,13 +5,15 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::limit::LIST_MAX;
 use super::manifest::{SLUG, is_slug};
 use super::source::{Read, Source};
+use crate::identity::{contradiction, signing};
 
 /// The file of the identity.
-pub(super) const IDENTITY_FILE: &str = "identity.toml";
+pub(crate) const IDENTITY_FILE: &str = "identity.toml";
 
 /// The file of the persona.
 pub(super) const PERSONA_FILE: &str = "persona.toml";
@@ -23,16 +25,17 @@ pub struct Identity {
     pub traits: Vec<String>,
     /// What it always keeps to.
     pub core_rules: Vec<String>,
-    /// The creator's signature. It is kept as it stands and not checked yet.
+    /// The creator's signature. One that does not fit is refused when the charter loads; whose it is, is asked when a
+    /// run begins.
     pub signature: Option<Signature>,
 }
 
 /// A signature and the key that made it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
-    /// The key's name or its public part.
+    /// The public part of the key, as `ed25519:…`.
     pub key: String,
-    /// The signature.
+    /// The signature, in hexadecimal digits.
     pub value: String,
 }
 
@@ -128,6 +131,7 @@ pub(super) fn identity(text: &str, findings: &mut Findings) -> Identity {
         return Identity::default();
     };
     let file = &read.value;
+    let signed_at = file.signature.as_ref().map(Spanned::span);
     let signature = file.signature.as_ref().and_then(|signature| {
         let SignatureTable { key, value } = signature.get_ref();
         let parts = [
@@ -146,18 +150,40 @@ pub(super) fn identity(text: &str, findings: &mut Findings) -> Identity {
             value: value.clone()?,
         })
     });
-    Identity {
+    let identity = Identity {
         traits: source.entries("traits", read.value.traits, findings),
         core_rules: source.entries("core_rules", read.value.core_rules, findings),
         signature,
+    };
+    if let Some(Signature { key, value }) = &identity.signature
+        && signing::signer(signing::fingerprint(&identity), key, value).is_none()
+    {
+        source.problem(signed_at.as_ref(), Flaw::Signature, findings);
     }
+    identity
+}
+
+/// The text of an `identity.toml` without the table of its signature.
+pub(crate) fn without_signature(text: &str) -> String {
+    let mut kept = String::new();
+    let mut is_signature = false;
+    for line in text.split_inclusive('\n') {
+        let start = line.trim_start();
+        if start.starts_with('[') {
+            is_signature = start.starts_with("[signature]");
+        }
+        if !is_signature {
+            kept.push_str(line);
+        }
+    }
+    kept
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default, deny_unknown_fields)]
 struct PersonaTable {
-    tone: String,
-    style_notes: String,
+    tone: Option<Spanned<String>>,
+    style_notes: Option<Spanned<String>>,
     constraints: Vec<Spanned<String>>,
     layers: Vec<Spanned<LayerTable>>,
 }
@@ -169,18 +195,59 @@ struct LayerTable {
     text: Option<Spanned<String>>,
 }
 
-/// Reads `persona.toml`.
-pub(super) fn persona(text: &str, findings: &mut Findings) -> Persona {
+/// Reads `persona.toml`, which may say nothing against the identity.
+pub(super) fn persona(text: &str, identity: &Identity, findings: &mut Findings) -> Persona {
     let source = Source::whole(PERSONA_FILE, text);
     let Some(read) = source.read::<PersonaTable>(findings) else {
         return Persona::default();
     };
+    check_words(&source, &read.value, identity, findings);
     let layers = layers(&source, &read, findings);
+    let plain = |said: Option<Spanned<String>>| {
+        said.map(|said| said.get_ref().trim().to_owned())
+            .unwrap_or_default()
+    };
     Persona {
-        tone: read.value.tone.trim().to_owned(),
-        style_notes: read.value.style_notes.trim().to_owned(),
+        tone: plain(read.value.tone),
+        style_notes: plain(read.value.style_notes),
         constraints: source.entries("constraints", read.value.constraints, findings),
         layers,
+    }
+}
+
+/// Adds every text of a persona that would overrule the identity.
+fn check_words(
+    source: &Source<'_>,
+    persona: &PersonaTable,
+    identity: &Identity,
+    findings: &mut Findings,
+) {
+    let layers = persona.layers.iter().map(Spanned::get_ref);
+    let names = layers.clone().filter_map(|layer| layer.name.as_ref());
+    let texts = layers.filter_map(|layer| layer.text.as_ref());
+    let texts = persona
+        .tone
+        .iter()
+        .chain(&persona.style_notes)
+        .chain(&persona.constraints)
+        .chain(texts);
+    for said in texts {
+        if let Some(found) = contradiction::overruling(&identity.core_rules, said.get_ref()) {
+            let contradiction::Overruling { rule, words } = found;
+            source.problem(
+                Some(&said.span()),
+                Flaw::Overrules { rule, words },
+                findings,
+            );
+        }
+    }
+    for name in names.filter(|name| contradiction::is_label(name.get_ref())) {
+        let (rule, words) = (contradiction::Rule::Label, name.get_ref().clone());
+        source.problem(
+            Some(&name.span()),
+            Flaw::Overrules { rule, words },
+            findings,
+        );
     }
 }
 

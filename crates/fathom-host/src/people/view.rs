@@ -7,6 +7,7 @@ use fathom_core::contract::Role;
 use fathom_core::effect::{DryRun, EffectRequest, PolicyDecision};
 use fathom_core::event::{EventKind, Record, Started};
 use fathom_core::id::{EpisodeId, RunId};
+use fathom_core::inverse::Undo;
 use fathom_core::outcome::{HandoffTicket, NextAction};
 use fathom_core::text::Text;
 use fathom_store::Approval;
@@ -43,6 +44,8 @@ pub struct Asked {
     pub rule: String,
     /// What the tool says it would do, where it was asked.
     pub dry_run: Option<DryRun>,
+    /// Whether it can be taken back, where that is known.
+    pub undo: Option<Undo>,
 }
 
 /// Something that a run leaves to a person.
@@ -163,6 +166,7 @@ fn asked<'a>(records: impl Iterator<Item = &'a Record>, approval: &Approval) -> 
                 request: request.clone(),
                 rule: rule.clone(),
                 dry_run: grounds.as_ref().and_then(|grounds| grounds.dry_run.clone()),
+                undo: grounds.as_ref().and_then(|grounds| grounds.undo.clone()),
             })
         }
         _ => None,

@@ -10,6 +10,7 @@ mod council;
 mod crowd;
 mod effects;
 mod fixture;
+mod governance;
 mod killing;
 mod learned;
 mod panel;

@@ -10,6 +10,7 @@ use fathom_core::effect::{
 };
 use fathom_core::event::Signal;
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
+use fathom_core::inverse::Undo;
 use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::step::Wait;
 use fathom_core::text::Text;
@@ -59,6 +60,7 @@ impl EffectPort for Asking {
                     ok: true,
                     report: Text::from("it would be the third post"),
                 }),
+                undo: Some(Undo::Nobody),
             })),
         };
         Box::pin(async { decided })

@@ -49,27 +49,37 @@ impl Frames {
 
     /// Writes a delivery as a frame.
     pub fn frame(&mut self, delivery: &Delivery) -> String {
-        let (event, text, flaw) = match &delivery.part {
-            Part::Begin => ("begin", None, None),
-            Part::Delta(text) => ("delta", Some(text), None),
-            Part::End(Ending::Complete) => ("end", None, None),
-            Part::End(Ending::Stopped) => ("end", None, Some("stopped")),
-            Part::Whole(text) => ("block", Some(text), None),
-            Part::Flawed(text, flaw) => ("block", Some(text), Some(word(*flaw))),
-        };
-        let data = Data {
-            block: delivery.block,
-            kind: delivery.kind.as_str(),
-            log: delivery.form == Form::Log,
-            text,
-            flaw,
-        };
         let id = self.next;
         self.next = id.saturating_add(1);
-        // A struct of strings and numbers always has a JSON form.
-        let data = serde_json::to_string(&data).unwrap_or_default();
-        format!("id: {id}\nevent: {event}\ndata: {data}\n\n")
+        numbered(id, &event(delivery))
     }
+}
+
+/// A frame of an event under its number.
+pub fn numbered(id: u64, event: &str) -> String {
+    format!("id: {id}\n{event}")
+}
+
+/// A delivery as the lines of a frame that come after its number: what a feed keeps, and a server sends.
+pub fn event(delivery: &Delivery) -> String {
+    let (event, text, flaw) = match &delivery.part {
+        Part::Begin => ("begin", None, None),
+        Part::Delta(text) => ("delta", Some(text), None),
+        Part::End(Ending::Complete) => ("end", None, None),
+        Part::End(Ending::Stopped) => ("end", None, Some("stopped")),
+        Part::Whole(text) => ("block", Some(text), None),
+        Part::Flawed(text, flaw) => ("block", Some(text), Some(word(*flaw))),
+    };
+    let data = Data {
+        block: delivery.block,
+        kind: delivery.kind.as_str(),
+        log: delivery.form == Form::Log,
+        text,
+        flaw,
+    };
+    // A struct of strings and numbers always has a JSON form.
+    let data = serde_json::to_string(&data).unwrap_or_default();
+    format!("event: {event}\ndata: {data}\n\n")
 }
 
 const fn word(flaw: Flaw) -> &'static str {

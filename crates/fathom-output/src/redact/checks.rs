@@ -3,6 +3,7 @@
 //! Digits come as values from 0 to 9, letters as upper-case ASCII.
 
 use sha2::{Digest as _, Sha256};
+use sha3::Keccak256;
 
 /// Cards: every second digit from the right is doubled.
 pub(super) fn luhn(digits: &[u8]) -> bool {
@@ -89,7 +90,11 @@ pub(super) fn iban(text: &[u8]) -> bool {
     let Some((head, rest)) = text.split_at_checked(4) else {
         return false;
     };
-    iban_length([head[0], head[1]]) == Some(text.len())
+    // Without the two digits, every 97th run of words after `it` or `at` would be one.
+    let given_out =
+        head[2..].iter().all(u8::is_ascii_digit) && !matches!(&head[2..], b"00" | b"01" | b"99");
+    given_out
+        && iban_length([head[0], head[1]]) == Some(text.len())
         && modulo_97(rest.iter().chain(head).copied()) == 1
 }
 
@@ -147,6 +152,44 @@ pub(super) fn fr_nir(digits: &[u8]) -> bool {
         && number(&digits[13..]) == 97 - number(&digits[..13]) % 97
 }
 
+/// A French number of Corsica, as letters and digits: its place is `2A` or `2B`, which count as 19 and 18.
+pub(super) fn fr_nir_of_corsica(letters: &[u8]) -> bool {
+    let place: [u8; 2] = match letters.get(5..7) {
+        Some(b"2A") => [1, 9],
+        Some(b"2B") => [1, 8],
+        _ => return false,
+    };
+    let mut digits: Vec<u8> = letters
+        .iter()
+        .map(|letter| letter.wrapping_sub(b'0'))
+        .collect();
+    digits[5..7].copy_from_slice(&place);
+    digits.iter().all(|&digit| digit < 10) && fr_nir(&digits)
+}
+
+/// Numbers of goods: weights 1 and 3.
+pub(super) fn ean_13(digits: &[u8]) -> bool {
+    let sum: u32 = weighted(digits, &[1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1, 3, 1]);
+    digits.len() == 13 && sum.is_multiple_of(10)
+}
+
+/// An address of Ethereum, without `0x`: where it has small and capital letters, they check it (EIP-55).
+pub(super) fn ethereum(digits: &[u8]) -> bool {
+    if !digits.iter().any(u8::is_ascii_lowercase) || !digits.iter().any(u8::is_ascii_uppercase) {
+        return true;
+    }
+    let hash = <Keccak256 as sha3::Digest>::digest(digits.to_ascii_lowercase());
+    digits.iter().enumerate().all(|(place, digit)| {
+        let pair = hash[place / 2];
+        let check = if place % 2 == 0 {
+            pair >> 4
+        } else {
+            pair & 0xf
+        };
+        !digit.is_ascii_alphabetic() || digit.is_ascii_uppercase() == (check >= 8)
+    })
+}
+
 /// The letter of a Spanish number.
 pub(super) fn es_dni(number: u64, letter: u8) -> bool {
     const LETTERS: &[u8; 23] = b"TRWAGMYFPDXBNJZSQVHLCKE";
@@ -201,10 +244,11 @@ pub(super) fn pl_pesel(digits: &[u8]) -> bool {
     if digits.len() != 11 {
         return false;
     }
-    let month = number(&digits[2..4]) % 20;
+    // Months tell the century, and only people of two centuries are alive.
+    let month = number(&digits[2..4]);
     let day = number(&digits[4..6]);
     let sum = weighted(&digits[..10], &[1, 3, 7, 9, 1, 3, 7, 9, 1, 3]);
-    (1..=12).contains(&month)
+    matches!(month, 1..=12 | 21..=32)
         && (1..=31).contains(&day)
         && (10 - sum % 10) % 10 == u32::from(digits[10])
 }

@@ -54,6 +54,8 @@ fn codes_with_letters() {
     assert!(iban(b"GB82WEST12345698765432"));
     assert!(!iban(b"GB82WEST12345698765433"));
     assert!(!iban(b"GB82WEST1234569876543"));
+    // "You look at who could gain access": twenty letters, modulo 97.
+    assert!(!iban(b"ATWHOCOULDGAINACCESS"));
     assert!(es_dni(12_345_678, b'Z'));
     assert!(!es_dni(12_345_679, b'Z'));
     assert!(it_codice_fiscale(b"RSSMRA85T10A562S"));
@@ -67,4 +69,39 @@ fn cards_of_no_issuer() {
     assert!(card_issuer(&digits("4111111111111111")));
     assert!(!card_issuer(&digits("411111111111111")));
     assert!(!card_issuer(&digits("1111111111111111")));
+}
+
+#[test]
+fn numbers_of_corsica_and_no_others_with_letters() {
+    let key = |number: u64| format!("{:02}", 97 - number % 97);
+    for (place, counted) in [("2A", 1_850_519_123_456_u64), ("2B", 1_850_518_123_456)] {
+        let text = format!("18505{place}123456{}", key(counted));
+        assert!(fr_nir_of_corsica(text.as_bytes()), "{text}");
+        let wrong = format!("18505{place}123456{}", key(counted + 1));
+        assert!(!fr_nir_of_corsica(wrong.as_bytes()), "{wrong}");
+    }
+    assert!(!fr_nir_of_corsica(b"185052C12345600"));
+    assert!(!fr_nir_of_corsica(b"185052A"));
+}
+
+/// Examples of EIP-55.
+#[test]
+fn letters_of_both_cases_check_an_address() {
+    for address in [
+        "5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+        "fB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+        "52908400098527886E0F7030069857D2E4169EE7",
+        "de709f2102306220921060314715629080e2fb77",
+    ] {
+        assert!(ethereum(address.as_bytes()), "{address}");
+    }
+    assert!(!ethereum(b"5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD"));
+    assert!(!ethereum(b"5AAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"));
+}
+
+#[test]
+fn numbers_of_goods_are_known() {
+    let digits = |text: &str| -> Vec<u8> { text.bytes().map(|byte| byte - b'0').collect() };
+    assert!(ean_13(&digits("4006381333931")));
+    assert!(!ean_13(&digits("4006381333932")));
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use regex::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+use regex::{Regex, RegexBuilder};
 
 use super::draft::{Edit, mark, resolve};
 use super::entity::{Action, Kind};
@@ -26,8 +26,6 @@ pub(super) struct Content {
     phrases: AhoCorasick,
     /// The rule of each phrase.
     owners: Vec<usize>,
-    /// Tells in one pass which patterns are worth a look.
-    any: RegexSet,
     patterns: Vec<(Regex, usize)>,
 }
 
@@ -35,7 +33,7 @@ impl Content {
     pub(super) fn new(policy: &[PolicyRule]) -> Result<Self, RedactError> {
         let syntax = |what: String| RedactError::Syntax { what };
         let (mut rules, mut owners) = (Vec::new(), Vec::new());
-        let (mut phrases, mut texts, mut patterns) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut phrases, mut patterns) = (Vec::new(), Vec::new());
         for rule in policy.iter().filter(|rule| rule.action != Action::Keep) {
             let place = rules.len();
             rules.push(Rule {
@@ -51,7 +49,6 @@ impl Content {
             }
             for text in &rule.patterns {
                 patterns.push((pattern(&rule.id, text)?, place));
-                texts.push(text.as_str());
             }
         }
         Ok(Self {
@@ -62,10 +59,6 @@ impl Content {
                 .build(&phrases)
                 .map_err(|error| syntax(error.to_string()))?,
             owners,
-            any: RegexSetBuilder::new(&texts)
-                .size_limit(PATTERN_BYTES_MAX * texts.len().max(1))
-                .build()
-                .map_err(|error| syntax(error.to_string()))?,
             patterns,
         })
     }
@@ -79,12 +72,10 @@ impl Content {
                 edits.push(self.edit(owner, phrase.start(), phrase.end()));
             }
         }
-        if !self.patterns.is_empty() {
-            for which in self.any.matches(text) {
-                let (pattern, owner) = &self.patterns[which];
-                let found = pattern.find_iter(text).filter(|found| !found.is_empty());
-                edits.extend(found.map(|found| self.edit(*owner, found.start(), found.end())));
-            }
+        // Each pattern looks first for what it must begin with: a set of them would look at every byte.
+        for (pattern, owner) in &self.patterns {
+            let found = pattern.find_iter(text).filter(|found| !found.is_empty());
+            edits.extend(found.map(|found| self.edit(*owner, found.start(), found.end())));
         }
         resolve(edits)
     }

@@ -116,8 +116,8 @@ impl RedactError {
                 "a prefix has between 3 and 32 bytes, and `length` is `[least, most]`"
             }
             Self::Rule { .. } => "name each rule once, with small letters, digits and `-`",
-            Self::NoKey { .. } => "give a key, or write `action = \"mask\"`",
-            Self::NoTokenKey => "give the key that the tokens were sealed with",
+            Self::NoKey { .. } => "give a key with `--key-file FILE`, or write `action = \"mask\"`",
+            Self::NoTokenKey => "give the key that the tokens were sealed with: `--key-file FILE`",
             Self::Action { .. } => "use `mask`, `drop` or `review`",
         }
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use aho_corasick::automaton::{Automaton as _, StateID};
+use aho_corasick::dfa::DFA;
+use aho_corasick::{Anchored, Input, MatchKind};
 
 use super::draft::{Edit, mark, resolve};
 use super::entity::{Action, Kind};
@@ -42,7 +44,9 @@ const FOLDED: [u8; 256] = {
 /// The list, ready to be used.
 #[derive(Debug)]
 pub(super) struct Profanity {
-    words: AhoCorasick,
+    words: DFA,
+    /// Where the automaton begins.
+    begin: StateID,
     action: Action,
     allow: BTreeSet<String>,
 }
@@ -53,15 +57,17 @@ impl Profanity {
         if !rules.enabled || rules.action == Action::Keep {
             return Ok(None);
         }
-        let words = AhoCorasick::builder()
+        let syntax = |what: String| RedactError::Syntax { what };
+        let words = DFA::builder()
             .match_kind(MatchKind::LeftmostLongest)
-            .kind(Some(AhoCorasickKind::DFA))
             .build(rules.words.iter().map(|word| word.to_lowercase()))
-            .map_err(|error| RedactError::Syntax {
-                what: error.to_string(),
-            })?;
+            .map_err(|error| syntax(error.to_string()))?;
+        let begin = words
+            .start_state(Anchored::No)
+            .map_err(|error| syntax(error.to_string()))?;
         Ok(Some(Self {
             words,
+            begin,
             action: rules.action,
             allow: rules.allow.iter().map(|word| word.to_lowercase()).collect(),
         }))
@@ -69,9 +75,15 @@ impl Profanity {
 
     /// What is to change in a text.
     pub(super) fn edits(&self, text: &str) -> Vec<Edit> {
-        let folded: Vec<u8> = text.bytes().map(|byte| FOLDED[usize::from(byte)]).collect();
         let mut edits = Vec::new();
-        for found in self.words.find_iter(&folded) {
+        if !self.any(text) {
+            return edits;
+        }
+        let folded: Vec<u8> = text.bytes().map(|byte| FOLDED[usize::from(byte)]).collect();
+        let Ok(words) = self.words.try_find_iter(Input::new(&folded)) else {
+            return edits;
+        };
+        for found in words {
             let Some((start, end)) = whole_word(text, &folded, found.start(), found.end()) else {
                 continue;
             };
@@ -90,6 +102,16 @@ impl Profanity {
             });
         }
         resolve(edits)
+    }
+
+    /// Whether a word of the list is anywhere: most texts have none, and need no folded copy.
+    fn any(&self, text: &str) -> bool {
+        let mut state = self.begin;
+        text.bytes().any(|byte| {
+            let folded = FOLDED[usize::from(byte)];
+            state = self.words.next_state(Anchored::No, state, folded);
+            self.words.is_match(state)
+        })
     }
 }
 

@@ -72,6 +72,8 @@ pub(super) enum Alphabet {
     Token,
     /// Letters, digits, `-`, `_` and `.`.
     Dotted,
+    /// Letters, digits, `-`, `_` and `/`.
+    Path,
 }
 
 impl Alphabet {
@@ -82,6 +84,7 @@ impl Alphabet {
             Self::Alnum => byte.is_ascii_alphanumeric(),
             Self::Token => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'),
             Self::Dotted => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'),
+            Self::Path => byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'/'),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! A text that is filtered as it arrives.
 
+use std::borrow::Cow;
 use std::mem;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use super::draft::{Draft, Edit};
 use super::entity::{Entity, Kind, Span};
 use super::scan::{Before, Scan};
 use super::segment::{Cutter, Next, OVERLAP_BYTES, floor};
+use super::shown::Shown;
 use super::{Compiled, Redacted};
 
 /// How far before its target a window is rather cut at a space.
@@ -105,22 +107,38 @@ impl Stream {
     }
 
     pub(super) fn whole(mut self, text: &str) -> Redacted {
-        let mut shown = self.push(text);
-        shown.push_str(&self.finish());
+        let shown = self.all_of(text).into_owned();
         Redacted {
             text: shown,
             spans: self.spans,
         }
     }
 
+    /// A text that is there as a whole: what is shown of it is copied only where it changes.
+    pub(super) fn all_of<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
+        let mut shown = Shown::new(text);
+        self.run(text, true, &mut shown);
+        shown.into_text()
+    }
+
     fn pump(&mut self, ended: bool) -> String {
-        let held = mem::take(&mut self.held);
-        let mut shown = String::with_capacity(held.len());
+        let mut held = mem::take(&mut self.held);
+        let mut shown = Shown::new(&held);
+        let done = self.run(&held, ended, &mut shown);
+        let shown = shown.into_text().into_owned();
+        held.drain(..done);
+        self.held = held;
+        shown
+    }
+
+    /// Shows as much of what is held as can be decided, and tells how much that was.
+    fn run(&mut self, held: &str, ended: bool, shown: &mut Shown<'_>) -> usize {
         let mut done = 0;
         loop {
             let rest = &held[done..];
             if self.swallowing {
                 let token = rest.bytes().take_while(|byte| is_token(*byte)).count();
+                shown.put("");
                 done += token;
                 self.passed += token;
                 if done == held.len() {
@@ -131,20 +149,18 @@ impl Stream {
             }
             let bytes = match self.cutter.next(rest, ended) {
                 Next::Wait => break,
-                Next::Segment(bytes) => self.filter(&rest[..bytes], Piece::Whole, &mut shown),
-                Next::Window(bytes) => self.filter(&rest[..bytes], Piece::Window, &mut shown),
+                Next::Segment(bytes) => self.filter(&rest[..bytes], Piece::Whole, shown),
+                Next::Window(bytes) => self.filter(&rest[..bytes], Piece::Window, shown),
             };
             self.cutter.advance(bytes);
             done += bytes;
             self.passed += bytes;
         }
-        self.held = held;
-        self.held.drain(..done);
-        shown
+        done
     }
 
     /// Filters a piece, shows it, and tells how much of it is done.
-    fn filter(&mut self, text: &str, piece: Piece, shown: &mut String) -> usize {
+    fn filter(&mut self, text: &str, piece: Piece, shown: &mut Shown<'_>) -> usize {
         let compiled = Arc::clone(&self.compiled);
         let (found, steps) = Scan::run(&compiled.recognisers, &mut self.before, text);
         self.steps += steps;
@@ -175,7 +191,10 @@ impl Stream {
         spans.retain(|span| span.end <= self.passed + done);
         spans.sort_by_key(|span| (span.start, span.end));
         self.spans.append(&mut spans);
-        shown.push_str(&draft.text());
+        match draft.text() {
+            Cow::Borrowed(same) => shown.keep(same),
+            Cow::Owned(other) => shown.put(&other),
+        }
         self.before.advance(text, done);
         done
     }

@@ -1,6 +1,8 @@
 //! What leaves, tested from outside.
 
 #[cfg(test)]
+mod clean;
+#[cfg(test)]
 mod discord;
 #[cfg(test)]
 mod markers;

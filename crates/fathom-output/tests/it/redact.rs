@@ -3,6 +3,7 @@
 mod actions;
 mod chunks;
 mod corpus;
+mod filter;
 mod hostile;
 mod quality;
 mod rules;

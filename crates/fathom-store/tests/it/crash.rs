@@ -14,6 +14,10 @@ const HOME_VARIABLE: &str = "FATHOM_STORE_CRASH_HOME";
 const ACKNOWLEDGED_BEFORE_KILL: usize = 40;
 
 /// Writes until it is killed, and says what is durable as soon as it is.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a process of the test's own tells it how far it is"
+)]
 fn write_for_ever(folder: &Path) {
     let home = Home::open(folder).unwrap();
     let key = home.keys().create_run_key(run(1)).unwrap();

@@ -6,8 +6,10 @@
 
 mod answers;
 mod chain;
+mod channels;
 mod conformance;
 mod crash;
+mod governance;
 mod heads;
 mod history;
 mod home;

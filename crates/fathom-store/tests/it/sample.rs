@@ -203,6 +203,7 @@ pub(crate) fn call_model(words: &str) -> Command {
             id: PacketId::of(&EpisodeId::root(), AskId(0)),
             parent: None,
             at: Timestamp(0),
+            identity: None,
             confidence_milli: None,
             risk: None,
             retries: None,

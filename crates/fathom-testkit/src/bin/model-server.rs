@@ -30,6 +30,10 @@ struct Flags {
 
 type Failure = Box<dyn std::error::Error>;
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program for tests, which says why it ends"
+)]
 fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -50,6 +54,10 @@ fn run() -> Result<(), Failure> {
     runtime.block_on(serve(flags))
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a program for tests, which says where it is"
+)]
 async fn serve(flags: Flags) -> Result<(), Failure> {
     let latency = Duration::from_millis(flags.latency_ms);
     let script = match &flags.script {

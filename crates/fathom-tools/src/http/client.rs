@@ -301,7 +301,7 @@ fn seconds(value: &HeaderValue) -> Option<u64> {
     Some(seconds.min(RETRY_AFTER_SECONDS_MAX))
 }
 
-fn trouble(error: &reqwest::Error) -> Trouble {
+pub(crate) fn trouble(error: &reqwest::Error) -> Trouble {
     let mut source = error.source();
     while let Some(cause) = source {
         if let Some(blocked) = cause.downcast_ref::<Blocked>() {

@@ -282,6 +282,7 @@ impl Server {
             class: class(&hints),
             idempotent: hints.idempotent_hint == Some(true),
             reversible: false,
+            inverse: None,
             target: Target {
                 tenant: self.tenant.clone(),
                 platform: self.name().to_owned(),

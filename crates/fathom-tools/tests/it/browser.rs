@@ -85,6 +85,7 @@ fn facts() -> ToolFacts {
         class: EffectClass::Effect,
         idempotent: false,
         reversible: false,
+        inverse: None,
         target: target(),
         pin: Digest::default(),
     }

@@ -159,7 +159,7 @@ impl Stages {
         let why = clip(why, 400);
         self.report.interrupts += 1;
         self.stopped = Some((why.clone(), words::bounded(&said, SHOWN_CHARS)));
-        self.show(BlockKind::Marked(Marker::Interrupt), &why, &mut asks);
+        self.show(BlockKind::Marked(Marker::Interrupt), &why, &mut asks, view);
         let count = self.report.interrupts;
         if count < self.params.interrupts_max {
             self.report.risk_level = raised(Risk::Low);
@@ -216,7 +216,7 @@ impl Stages {
         let mut asks = Vec::new();
         for block in shown {
             let kind = block.kind().unwrap_or(BlockKind::Unmarked);
-            self.show(kind, block.text.as_str(), &mut asks);
+            self.show(kind, block.text.as_str(), &mut asks, view);
         }
         self.stopped = None;
         if commands.is_empty() {

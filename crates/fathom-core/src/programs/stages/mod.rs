@@ -2,17 +2,19 @@
 //!
 //! A plan that is missing is tried again and then put to the council; so is one that its judge does not trust. The observer
 //! reads the acting model's stream and stops it in the middle; the third time the risk is high, and the council decides
-//! whether it goes on. Commands are effects. When the result does not verify, what can be taken back is, and a person is
-//! told. A block that a stage has no right to, as an acting model's own `VERIFY:`, is not one.
+//! whether it goes on. Commands are effects, one after the other. When the result does not verify, what can be taken back
+//! is, the last first, and everyone is told. It ends when all that was said has been delivered, or nobody knows better. A block that a stage has no right to, as an acting model's own `VERIFY:`, is not one.
 
 mod acting;
 mod params;
 mod report;
 mod running;
+mod speaking;
 mod words;
 
+use std::collections::BTreeMap;
+
 use crate::amounts::Amounts;
-use crate::command::Block;
 use crate::contract::{Contract, RecursionPolicy, Role};
 use crate::effect::EffectOutcome;
 use crate::event::ProgramSpec;
@@ -32,7 +34,7 @@ use crate::text::Text;
 
 use super::close::Close;
 use acting::Acting;
-use running::Running;
+use running::{Reverting, Running};
 use words::Stage;
 
 pub use params::{Action, Cast, Params};
@@ -54,8 +56,8 @@ enum Now {
     Acting(Acting),
     /// Commands.
     Running(Running),
-    /// Commands that take others back, with why.
-    Reverting(Running, String),
+    /// A command that takes another back.
+    Reverting(Reverting),
     /// A vote of the council. When it carries, the model acts.
     Voting(AskId, String),
     /// Nothing any more.
@@ -77,6 +79,10 @@ pub struct Stages {
     response: Option<Text>,
     decisions: Vec<Decision>,
     report: Report,
+    /// Deliveries under way, and the places of their blocks in the report.
+    delivering: BTreeMap<AskId, usize>,
+    /// How it ends, once everything is delivered.
+    ending: Option<Box<Verdict>>,
 }
 
 impl Stages {
@@ -93,6 +99,8 @@ impl Stages {
             response: None,
             decisions: Vec::new(),
             report: Report::default(),
+            delivering: BTreeMap::new(),
+            ending: None,
         })
     }
 
@@ -175,15 +183,6 @@ impl Stages {
         parts.join("\n\n")
     }
 
-    /// Shows a block, and keeps it for the report.
-    fn show(&mut self, kind: BlockKind, text: &str, asks: &mut Vec<Ask>) {
-        self.report.blocks.push(BlockNote {
-            marker: kind.goes_as().as_str().to_owned(),
-            text: words::bounded(text, BLOCK_CHARS),
-        });
-        asks.push(Ask::Emit(Block::marked(kind, Text::from(text))));
-    }
-
     /// Tries a stage again that brought nothing of use, as often as it may.
     fn again(&mut self, stage: Stage, view: &View<'_>) -> Option<Vec<Ask>> {
         self.tries += 1;
@@ -212,7 +211,7 @@ impl Stages {
         self.plan = plan;
         let mut asks = Vec::new();
         let plan = self.plan.clone();
-        self.show(BlockKind::Marked(Marker::Plan), &plan, &mut asks);
+        self.show(BlockKind::Marked(Marker::Plan), &plan, &mut asks, view);
         self.speak(Stage::Refine, asks, view)
     }
 
@@ -230,7 +229,7 @@ impl Stages {
             .map(|plan| words::steps(&plan))
             .filter(|plan| !plan.is_empty())
         {
-            self.show(BlockKind::Marked(Marker::Plan), &plan, &mut asks);
+            self.show(BlockKind::Marked(Marker::Plan), &plan, &mut asks, view);
             self.plan = plan;
         }
         // A judge who does not say how sure they are is not.
@@ -257,7 +256,7 @@ impl Stages {
         }
         let verify = verify.unwrap_or_else(|| "fail: the verifier said neither".to_owned());
         let mut asks = Vec::new();
-        self.show(BlockKind::Marked(Marker::Verify), &verify, &mut asks);
+        self.show(BlockKind::Marked(Marker::Verify), &verify, &mut asks, view);
         self.report.verified = Some(success == Some(true));
         if success == Some(true) {
             asks.extend(self.finish(Status::Ok, StopReason::Success, "answered and verified"));
@@ -375,16 +374,14 @@ impl Stages {
             ),
             decisions: &self.decisions,
         };
-        vec![Ask::Finish(Box::new(Verdict {
-            report: self.report(),
-            ..close.verdict()
-        }))]
+        self.ending = Some(Box::new(close.verdict()));
+        self.end()
     }
 
     fn on_effect(&mut self, ask: AskId, outcome: &EffectOutcome, view: &View<'_>) -> Vec<Ask> {
         match std::mem::replace(&mut self.now, Now::Over) {
             Now::Running(running) => self.on_ran(running, ask, outcome, view),
-            Now::Reverting(running, why) => self.on_reverted(running, why, ask, outcome),
+            Now::Reverting(reverting) => self.on_reverted(reverting, ask, outcome, view),
             other => {
                 self.now = other;
                 Vec::new()
@@ -401,6 +398,12 @@ fn after(view: &View<'_>, asks: &[Ask]) -> AskId {
 impl Program for Stages {
     fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask> {
         match (&self.now, input) {
+            (_, Input::Host { ask, text }) if self.delivering.contains_key(&ask) => {
+                self.on_delivered(ask, text.as_str())
+            }
+            (_, Input::Refused { ask, reason }) if self.delivering.contains_key(&ask) => {
+                self.on_undelivered(ask, &reason.to_string())
+            }
             (_, Input::Start(started)) => {
                 started.goal.as_str().trim().clone_into(&mut self.goal);
                 self.speak(Stage::Plan, Vec::new(), view)
@@ -415,10 +418,10 @@ impl Program for Stages {
                 self.on_refused(reason)
             }
             (Now::Acting(_), input) => self.on_acting(input, view),
-            (Now::Running(_) | Now::Reverting(..), Input::Effect { ask, outcome }) => {
+            (Now::Running(_) | Now::Reverting(_), Input::Effect { ask, outcome }) => {
                 self.on_effect(ask, outcome, view)
             }
-            (Now::Running(_) | Now::Reverting(..), Input::Refused { ask, reason }) => {
+            (Now::Running(_) | Now::Reverting(_), Input::Refused { ask, reason }) => {
                 let outcome = EffectOutcome::Failed {
                     detail: Text::new(reason.to_string()),
                 };

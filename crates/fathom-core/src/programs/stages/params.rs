@@ -1,9 +1,14 @@
 //! What thinking in stages needs to know.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::NAME;
+use crate::delivery::Way;
 use crate::event::ProgramSpec;
+use crate::inverse::Inverse;
+use crate::marker::Marker;
 use crate::program::ProgramError;
 use crate::programs::tools::Offered;
 use crate::protocol::CouncilRole;
@@ -19,9 +24,9 @@ const ACTS_CAP: u32 = 16;
 pub struct Action {
     /// The tool, as the charter offers it.
     pub offered: Offered,
-    /// The tool that takes it back, with the same words; nothing where nothing does.
+    /// What takes it back; nothing where nothing does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub inverse: Option<String>,
+    pub inverse: Option<Inverse>,
 }
 
 /// Who speaks in which stage.
@@ -62,6 +67,9 @@ pub struct Params {
     pub cast: Cast,
     /// Commands that may be run.
     pub actions: Vec<Action>,
+    /// Where blocks go, by their markers. Without any, blocks stand in the record and go nowhere.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub routes: BTreeMap<String, Vec<Way>>,
     /// What the commands answer to, fixed before any model ran. The keys of effects are made of it.
     pub event: String,
     /// Characters of the acting model after which the observer looks again.
@@ -92,6 +100,7 @@ impl Default for Params {
             system: String::new(),
             cast: Cast::default(),
             actions: Vec::new(),
+            routes: BTreeMap::new(),
             event: String::new(),
             look_every: 600,
             retries: 1,
@@ -147,13 +156,18 @@ impl Params {
         let lost = params
             .actions
             .iter()
-            .filter_map(|one| one.inverse.as_deref());
+            .filter_map(|one| Some(one.inverse.as_ref()?.tool.as_str()));
         if let Some(lost) = lost.into_iter().find(|name| params.action(name).is_none()) {
             return Err(invalid(format!(
                 "there is no action `{lost}` to take one back"
             )));
         }
         Ok(params)
+    }
+
+    /// Where blocks under a marker go.
+    pub fn ways(&self, marker: Marker) -> &[Way] {
+        self.routes.get(marker.as_str()).map_or(&[], Vec::as_slice)
     }
 
     /// The action that a command begins with.

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::delivery::DeliveryNote;
 use crate::packet::Risk;
 
 /// How an answer was come by.
@@ -44,6 +45,9 @@ pub struct BlockNote {
     pub marker: String,
     /// What it says.
     pub text: String,
+    /// What became of it on its channels, as far as that is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deliveries: Vec<DeliveryNote>,
 }
 
 /// A vote of the council.
@@ -65,6 +69,8 @@ pub enum Fate {
     Done,
     /// It was not, or failed.
     Failed,
+    /// It was not run, because one before it failed.
+    Skipped,
     /// Nobody knows.
     Unknown,
     /// It was run, and taken back.

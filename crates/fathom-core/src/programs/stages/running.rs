@@ -1,7 +1,8 @@
 //! Commands: effects that the gateway and people decide about, and what takes them back.
 
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
+use serde::Deserialize;
 use serde_json::json;
 
 use super::report::{CommandNote, Fate};
@@ -10,8 +11,8 @@ use super::{Now, Stages, after};
 use crate::argv::{self, Argv};
 use crate::effect::{EffectOutcome, EffectRequest};
 use crate::id::AskId;
-use crate::marker::{BlockKind, Marker};
 use crate::outcome::{Status, clip};
+use crate::packet::Risk;
 use crate::program::{Ask, View};
 use crate::stop::StopReason;
 use crate::text::Text;
@@ -20,9 +21,18 @@ use crate::tool::canonical;
 /// Characters of what a command printed that are kept.
 const SAID_CHARS: usize = 2_000;
 
-/// Commands that are out: their asks, and their places in the report.
+/// The command that is out, its place in the report, and those that come after it.
 pub(super) struct Running {
-    open: BTreeMap<AskId, usize>,
+    open: AskId,
+    place: usize,
+    next: VecDeque<usize>,
+}
+
+/// The command that takes another back, and those that come after it.
+pub(super) struct Reverting {
+    step: Running,
+    /// Why.
+    why: String,
 }
 
 impl Stages {
@@ -42,26 +52,23 @@ impl Stages {
         Ok(commands)
     }
 
-    fn effect(&self, tool: &str, args: &[String], number: usize) -> Option<EffectRequest> {
+    /// An effect with a key of its own.
+    fn effect(&self, tool: &str, args: &[String], key: &str) -> Option<EffectRequest> {
         let offered = &self.params.action(tool)?.offered;
         Some(EffectRequest {
             tool: tool.to_owned(),
             target: offered.target.clone(),
-            event: format!("{}/{tool}/{number}", self.params.event),
+            event: format!("{}/{tool}/{key}", self.params.event),
             arguments: Text::new(canonical(&json!({ "args": args }))),
             class: offered.class,
             taint: Vec::new(),
         })
     }
 
+    /// Runs commands one after the other: a later one may need an earlier one.
     pub(super) fn run(&mut self, commands: Vec<Argv>, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
-        let mut asks = asks;
-        let mut open = BTreeMap::new();
+        let first = self.report.commands.len();
         for command in commands {
-            let place = self.report.commands.len();
-            let Some(effect) = self.effect(command.program(), command.args(), place) else {
-                continue;
-            };
             let action = self.params.action(command.program());
             self.report.commands.push(CommandNote {
                 argv: command.words().map(str::to_owned).collect(),
@@ -69,132 +76,168 @@ impl Stages {
                 reversible: action.is_some_and(|action| action.inverse.is_some()),
                 said: String::new(),
             });
-            open.insert(after(view, &asks), place);
-            asks.push(Ask::Effect(effect));
         }
-        self.now = Now::Running(Running { open });
+        let next = (first..self.report.commands.len()).collect();
+        self.run_next(next, asks, view)
+    }
+
+    fn run_next(
+        &mut self,
+        mut next: VecDeque<usize>,
+        mut asks: Vec<Ask>,
+        view: &View<'_>,
+    ) -> Vec<Ask> {
+        let Some(place) = next.pop_front() else {
+            return self.speak(Stage::Verify, asks, view);
+        };
+        let effect = self.report.commands.get(place).and_then(|note| {
+            let (program, args) = note.argv.split_first()?;
+            self.effect(program, args, &place.to_string())
+        });
+        let open = after(view, &asks);
+        asks.extend(effect.map(Ask::Effect));
+        self.now = Now::Running(Running { open, place, next });
         asks
     }
 
-    /// A command came to its end. All of them are waited for.
+    /// A command came to its end. The next one is run, unless something is wrong.
     pub(super) fn on_ran(
         &mut self,
-        mut running: Running,
+        running: Running,
         ask: AskId,
         outcome: &EffectOutcome,
         view: &View<'_>,
     ) -> Vec<Ask> {
-        let Some(place) = running.open.remove(&ask) else {
+        if running.open != ask {
             self.now = Now::Running(running);
             return Vec::new();
-        };
+        }
         let (fate, said) = match outcome {
             EffectOutcome::Confirmed { receipt } => (Fate::Done, receipt),
             EffectOutcome::Failed { detail } => (Fate::Failed, detail),
             EffectOutcome::Unknown { detail } => (Fate::Unknown, detail),
         };
-        if let Some(note) = self.report.commands.get_mut(place) {
+        let mut line = String::new();
+        if let Some(note) = self.report.commands.get_mut(running.place) {
             note.fate = fate;
-            note.said = words::bounded(said.as_str(), SAID_CHARS);
+            note.said = words::bounded(&printed(said.as_str()), SAID_CHARS);
+            line = format!("`{}`: {}", note.argv.join(" "), note.said);
         }
-        if !running.open.is_empty() {
-            self.now = Now::Running(running);
-            return Vec::new();
+        if fate == Fate::Done {
+            return self.run_next(running.next, Vec::new(), view);
         }
-        let line = |note: &CommandNote| format!("`{}`: {}", note.argv.join(" "), note.said);
-        let last = |fate| {
-            self.report
-                .commands
-                .iter()
-                .rev()
-                .find(|note| note.fate == fate)
-        };
-        if let Some(note) = last(Fate::Unknown) {
+        for place in running.next {
+            if let Some(note) = self.report.commands.get_mut(place) {
+                note.fate = Fate::Skipped;
+            }
+        }
+        if fate == Fate::Unknown {
             // What nobody knows is not gone on from.
-            let why = format!("nobody knows whether it was run: {}", line(note));
+            let why = format!("nobody knows whether it was run: {line}");
             return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &why);
         }
-        if fate == Fate::Failed {
-            let why = format!(
-                "a command failed: {}",
-                last(fate).map(line).unwrap_or_default()
-            );
-            return self.interrupt(&why, view);
-        }
-        self.speak(Stage::Verify, Vec::new(), view)
+        self.interrupt(&format!("a command failed: {line}"), view)
     }
 
     /// Takes back what can be taken back, the last first.
     pub(super) fn revert(&mut self, why: String, asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
-        let mut asks = asks;
-        let mut open = BTreeMap::new();
-        for (place, note) in self.report.commands.iter().enumerate().rev() {
-            let Some((program, args)) = note.argv.split_first() else {
-                continue;
-            };
-            let inverse = self
-                .params
-                .action(program)
-                .and_then(|action| action.inverse.as_deref());
-            let Some(inverse) = inverse.filter(|_| note.fate == Fate::Done) else {
-                continue;
-            };
-            if let Some(effect) = self.effect(inverse, args, place) {
-                open.insert(after(view, &asks), place);
+        let notes = self.report.commands.iter().enumerate().rev();
+        let done = notes.filter(|(_, note)| note.fate == Fate::Done && note.reversible);
+        let next = done.map(|(place, _)| place).collect();
+        self.revert_next(next, why, asks, view)
+    }
+
+    fn revert_next(
+        &mut self,
+        mut next: VecDeque<usize>,
+        why: String,
+        mut asks: Vec<Ask>,
+        view: &View<'_>,
+    ) -> Vec<Ask> {
+        while let Some(place) = next.pop_front() {
+            if let Some(effect) = self.inverse(place) {
+                let open = after(view, &asks);
                 asks.push(Ask::Effect(effect));
+                let step = Running { open, place, next };
+                self.now = Now::Reverting(Reverting { step, why });
+                return asks;
             }
         }
-        if open.is_empty() {
-            asks.extend(self.alert(&why));
-            return asks;
-        }
-        self.now = Now::Reverting(Running { open }, why);
-        asks
+        self.alert(&why, asks, view)
+    }
+
+    /// What takes a command back; nothing where what it printed names nothing that could be.
+    fn inverse(&self, place: usize) -> Option<EffectRequest> {
+        let note = self.report.commands.get(place)?;
+        let (program, args) = note.argv.split_first()?;
+        let inverse = self.params.action(program)?.inverse.as_ref()?;
+        // What was clipped names nothing any more.
+        let whole = note.said.chars().count() < SAID_CHARS;
+        let words = inverse.words(args, if whole { &note.said } else { "" })?;
+        self.effect(&inverse.tool, &words, &format!("{place}/back"))
     }
 
     pub(super) fn on_reverted(
         &mut self,
-        mut running: Running,
-        why: String,
+        reverting: Reverting,
         ask: AskId,
         outcome: &EffectOutcome,
+        view: &View<'_>,
     ) -> Vec<Ask> {
-        if let Some(place) = running.open.remove(&ask)
-            && let EffectOutcome::Confirmed { .. } = outcome
-            && let Some(note) = self.report.commands.get_mut(place)
+        if reverting.step.open != ask {
+            self.now = Now::Reverting(reverting);
+            return Vec::new();
+        }
+        let Reverting { step, why } = reverting;
+        if let EffectOutcome::Confirmed { .. } = outcome
+            && let Some(note) = self.report.commands.get_mut(step.place)
         {
             note.fate = Fate::Reverted;
         }
-        if !running.open.is_empty() {
-            self.now = Now::Reverting(running, why);
-            return Vec::new();
-        }
-        self.alert(&why)
+        self.revert_next(step.next, why, Vec::new(), view)
     }
 
     /// Tells everyone that the result did not verify, and what stands nevertheless.
-    fn alert(&mut self, why: &str) -> Vec<Ask> {
-        let notes = self.report.commands.iter();
-        let lines = |fate: Fate| -> Vec<String> {
-            let of_fate = notes.clone().filter(|note| note.fate == fate);
-            of_fate
+    fn alert(&mut self, why: &str, mut asks: Vec<Ask>, view: &View<'_>) -> Vec<Ask> {
+        let lines = |is_meant: &dyn Fn(&CommandNote) -> bool| -> Vec<String> {
+            let meant = self.report.commands.iter().filter(|note| is_meant(note));
+            meant
                 .map(|note| format!("`{}`", note.argv.join(" ")))
                 .collect()
         };
+        let stands = |note: &CommandNote| note.fate == Fate::Done;
+        let groups: [(&str, Vec<String>); 3] = [
+            ("taken back", lines(&|note| note.fate == Fate::Reverted)),
+            (
+                "NOT taken back",
+                lines(&|note| stands(note) && note.reversible),
+            ),
+            (
+                "cannot be taken back",
+                lines(&|note| stands(note) && !note.reversible),
+            ),
+        ];
         let mut said = vec![format!("the result did not verify: {}", clip(why, 300))];
-        for (fate, word) in [
-            (Fate::Reverted, "taken back"),
-            (Fate::Done, "NOT taken back"),
-        ] {
-            let of_fate = lines(fate);
-            if !of_fate.is_empty() {
-                said.push(format!("{word}: {}", of_fate.join(", ")));
-            }
-        }
+        let told = groups.into_iter().filter(|(_, of_it)| !of_it.is_empty());
+        said.extend(told.map(|(word, of_it)| format!("{word}: {}", of_it.join(", "))));
         let said = said.join("; ");
-        let mut asks = Vec::new();
-        self.show(BlockKind::Marked(Marker::Interrupt), &said, &mut asks);
+        self.report.risk_level = Risk::High;
+        self.alarm(&said, &mut asks, view);
         asks.extend(self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said));
         asks
+    }
+}
+
+/// What a program printed, with its code where that is not zero; all that was said where it is no program's receipt.
+fn printed(receipt: &str) -> String {
+    #[derive(Deserialize)]
+    struct Receipt {
+        code: i32,
+        output: String,
+    }
+    match serde_json::from_str::<Receipt>(receipt) {
+        Ok(Receipt { code: 0, output }) => output,
+        Ok(Receipt { code, output }) => format!("code {code}: {output}"),
+        Err(_) => receipt.to_owned(),
     }
 }

@@ -16,7 +16,8 @@ use toml::Spanned;
 pub(super) use fit::Bounds;
 pub use rules::Rules;
 
-use super::flaw::{Findings, Flaw};
+use super::findings::Findings;
+use super::flaw::Flaw;
 use super::source::{Dropped, Source};
 use detector::DetectorTable;
 use rules::{ConfidenceTable, ReuseTable, WordOr};

@@ -7,6 +7,7 @@ use crate::redact::checks;
 
 const IBAN_CHARS_MAX: usize = 34;
 const NINO_CHARS: usize = 9;
+const NIR_CHARS: usize = 15;
 const BECH32_CHARS_MAX: usize = 74;
 
 impl Scan<'_> {
@@ -27,6 +28,11 @@ impl Scan<'_> {
                 return nino;
             }
         }
+        if matches!(token.get(5..7), Some(b"2A" | b"2B"))
+            && let Some(end) = self.corsican(start)
+        {
+            return Some(end);
+        }
         if let Some(end) = self.dni(start, end, &token, lead) {
             return Some(end);
         }
@@ -40,7 +46,9 @@ impl Scan<'_> {
         let text = &self.bytes[start..end];
         let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
         match (text, text.len()) {
-            ([b'0', b'x', rest @ ..], 42) if hex(rest) => Some(Entity::Crypto),
+            ([b'0', b'x', rest @ ..], 42) if hex(rest) && checks::ethereum(rest) => {
+                Some(Entity::Crypto)
+            }
             // Keys of Twilio.
             ([b'S', b'K', rest @ ..], 34)
                 if hex(rest) && !rest.iter().any(u8::is_ascii_uppercase) =>
@@ -97,6 +105,16 @@ impl Scan<'_> {
             return None;
         }
         self.push(Entity::Iban, start, end);
+        Some(end)
+    }
+
+    /// A French number whose place is `2A` or `2B`.
+    pub(super) fn corsican(&mut self, start: usize) -> Option<usize> {
+        let (letters, end) = self.collect(start, NIR_CHARS)?;
+        if !checks::fr_nir_of_corsica(&letters) {
+            return None;
+        }
+        self.push(Entity::FrNir, start, end);
         Some(end)
     }
 

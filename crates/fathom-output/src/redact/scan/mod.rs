@@ -14,7 +14,6 @@ mod secrets;
 use std::collections::BTreeSet;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
-use regex::Regex;
 
 use super::entity::{Action, Entity, Region};
 use super::error::RedactError;
@@ -57,7 +56,6 @@ pub(super) struct Recognisers {
     services: Vec<KeyForm>,
     regions: BTreeSet<Region>,
     kept: Vec<Entity>,
-    dates: Regex,
 }
 
 impl Recognisers {
@@ -101,7 +99,6 @@ impl Recognisers {
             services,
             regions: rules.regions.clone(),
             kept,
-            dates: dates::pattern()?,
         })
     }
 }
@@ -352,26 +349,27 @@ impl<'a> Scan<'a> {
 
     /// Whether a token goes on to the left: after `_` or a letter of any script.
     fn joined_before(&self, at: usize) -> bool {
-        self.char_before(at)
-            .is_some_and(|before| before == '_' || before.is_alphanumeric())
+        self.char_before(at).is_some_and(joins)
     }
 
     fn joined_after(&self, at: usize) -> bool {
-        self.char_after(at)
-            .is_some_and(|after| after == '_' || after.is_alphanumeric())
+        self.char_after(at).is_some_and(joins)
     }
 
     /// Whether what matched is a word of its own, or a part of a name such as `user_phone` or `phoneNumber`.
     fn is_word(&self, start: usize, end: usize) -> bool {
         let text = &self.text[start..end];
+        let letters = |one: char, other: char| {
+            one.is_alphabetic() && joins(one) && other.is_alphabetic() && joins(other)
+        };
         let begins = match (self.char_before(start), text.chars().next()) {
-            (Some(before), Some(first)) if before.is_alphabetic() && first.is_alphabetic() => {
+            (Some(before), Some(first)) if letters(before, first) => {
                 before.is_lowercase() && first.is_uppercase()
             }
             _ => true,
         };
         let ends = match (text.chars().next_back(), self.char_after(end)) {
-            (Some(last), Some(after)) if last.is_alphabetic() && after.is_alphabetic() => {
+            (Some(last), Some(after)) if letters(last, after) => {
                 last.is_lowercase() && after.is_uppercase()
             }
             _ => true,
@@ -411,6 +409,23 @@ impl<'a> Scan<'a> {
             self.found.push(Found { start, end, entity });
         }
     }
+}
+
+/// Whether a token goes on with a letter: scripts without spaces begin a word anywhere.
+fn joins(letter: char) -> bool {
+    letter == '_' || (letter.is_alphanumeric() && !is_unspaced(letter))
+}
+
+/// Letters of scripts that put no spaces between words, or none before their endings.
+fn is_unspaced(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{e00}'..='\u{e7f}'
+            | '\u{3040}'..='\u{30ff}'
+            | '\u{3400}'..='\u{9fff}'
+            | '\u{ac00}'..='\u{d7af}'
+            | '\u{20000}'..='\u{3ffff}'
+    )
 }
 
 /// Where two overlap, both go, under the name of the more telling one: nothing that was found is shown.

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::{CLASSES, DIGIT, Entity, HEX, LETTER, Scan};
+use super::{CLASSES, DIGIT, Entity, HEX, LETTER, Scan, is_unspaced, joins};
 
 /// Longest part of an address before `@`.
 const LOCAL_BYTES_MAX: usize = 64;
@@ -14,32 +14,48 @@ const CREDENTIALS_BYTES_MAX: usize = 512;
 const LONE_TOKEN_BYTES_MIN: usize = 20;
 const IP6_BYTES_MAX: usize = 45;
 /// Names of files that look like addresses: `icon@2x.png`.
-const FILE_ENDINGS: [&str; 9] = [
-    "css", "gif", "html", "jpeg", "jpg", "json", "png", "svg", "webp",
+const FILE_ENDINGS: [&str; 27] = [
+    "avif", "css", "gif", "gz", "html", "ico", "jpeg", "jpg", "js", "json", "jsx", "min", "pdf",
+    "png", "service", "socket", "svg", "tgz", "timer", "toml", "tsx", "txt", "webp", "woff", "xml",
+    "yaml", "yml",
 ];
+
+/// Whether an address is of no host in particular: this one, none, a mask or all.
+fn is_nobodys(address: Ipv4Addr) -> bool {
+    address.is_loopback() || address.is_unspecified() || address.octets()[0] == 255
+}
 
 impl Scan<'_> {
     /// An address of mail, from its `@`.
     pub(super) fn email(&mut self, at: usize) {
-        let (start, end) = (self.local_start(at), self.host_end(at + 1));
+        let (start, mut end) = (self.local_start(at), self.host_end(at + 1));
         self.count(end - start);
-        let host = &self.text[at + 1..end];
-        let Some((_, top)) = host.rsplit_once('.') else {
-            return;
+        // A file may have the name of an address, and then an ending.
+        let top = loop {
+            let Some((host, top)) = self.text[at + 1..end].rsplit_once('.') else {
+                return;
+            };
+            if !FILE_ENDINGS.contains(&top.to_ascii_lowercase().as_str()) {
+                break top;
+            }
+            end = at + 1 + host.len();
         };
         let is_top = top.chars().count() >= 2
             && (top.chars().all(char::is_alphabetic) || top.starts_with("xn--"));
-        let is_file = FILE_ENDINGS.contains(&top.to_ascii_lowercase().as_str());
         let is_repository = &self.text[start..at] == "git" && self.byte(end) == Some(b':');
         let follows_credentials = self.credential_ends.binary_search(&at).is_ok();
-        if start < at && is_top && !is_file && !is_repository && !follows_credentials {
+        if start < at && is_top && !is_repository && !follows_credentials {
             self.push(Entity::Email, start, end);
         }
     }
 
     fn local_start(&self, at: usize) -> usize {
         let mut start = at;
+        let unspaced = self.char_before(at).is_some_and(is_unspaced);
         for (place, letter) in self.text[..at].char_indices().rev() {
+            if is_unspaced(letter) && !unspaced {
+                break;
+            }
             let inside = letter.is_alphanumeric()
                 || matches!(letter, '_' | '%' | '+' | '-' | '&')
                 || (letter == '.' && start < at && self.bytes[start] != b'.')
@@ -64,6 +80,10 @@ impl Scan<'_> {
         let mut end = start;
         for (place, letter) in self.text[start..].char_indices() {
             let place = start + place;
+            // Where words have no spaces between them, the next one begins.
+            if is_unspaced(letter) && self.bytes[place - 1].is_ascii_alphanumeric() {
+                break;
+            }
             let inside = letter.is_alphanumeric()
                 || letter == '-'
                 || (letter == '.' && place > start && self.bytes[place - 1] != b'.');
@@ -112,11 +132,13 @@ impl Scan<'_> {
 
     /// An address of four numbers.
     pub(super) fn ip4(&mut self, start: usize, end: usize) -> Option<usize> {
-        self.text[start..end].parse::<Ipv4Addr>().ok()?;
+        let address = self.text[start..end].parse::<Ipv4Addr>().ok()?;
         if self.after_version(start) {
             return None;
         }
-        self.push(Entity::Ip, start, end);
+        if !is_nobodys(address) {
+            self.push(Entity::Ip, start, end);
+        }
         Some(end)
     }
 
@@ -146,7 +168,7 @@ impl Scan<'_> {
     pub(super) fn ip6(&mut self, start: usize) -> Option<usize> {
         if self
             .char_before(start)
-            .is_some_and(|before| before.is_alphanumeric() || matches!(before, ':' | '.' | '_'))
+            .is_some_and(|before| joins(before) || matches!(before, ':' | '.'))
         {
             return None;
         }
@@ -168,13 +190,10 @@ impl Scan<'_> {
             end -= 1;
         }
         let text = &self.text[start..end];
-        let joined = self
-            .char_after(end)
-            .is_some_and(|after| after.is_alphanumeric() || after == '_');
-        if joined || !text.bytes().any(|byte| byte.is_ascii_digit()) {
+        if self.joined_after(end) || !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
         }
-        text.parse::<Ipv6Addr>().ok()?;
+        let address = text.parse::<Ipv6Addr>().ok()?;
         let groups: Vec<&str> = text.split(':').filter(|group| !group.is_empty()).collect();
         // Names of code (`a1::b2`) and fingerprints of eight pairs look the same.
         let is_name = !text.starts_with("::") && groups.len() < 3 && groups[0].len() < 3;
@@ -182,7 +201,12 @@ impl Scan<'_> {
         if is_name || is_fingerprint {
             return None;
         }
-        self.push(Entity::Ip, start, end);
+        let of_this_host = address.is_loopback()
+            || address.is_unspecified()
+            || address.to_ipv4_mapped().is_some_and(is_nobodys);
+        if !of_this_host {
+            self.push(Entity::Ip, start, end);
+        }
         Some(end)
     }
 

@@ -129,7 +129,8 @@ const FORMS: [Form; 31] = {
 
 impl Form {
     fn fits(&self, groups: &[Group]) -> bool {
-        groups.len() >= self.lengths.len()
+        groups[0].len() == self.lengths[0]
+            && groups.len() >= self.lengths.len()
             && self
                 .lengths
                 .iter()
@@ -160,6 +161,14 @@ impl Scan<'_> {
         }
         if groups[0].len() == 8 {
             let end = self.spanish(start, groups[0].end);
+            if end.is_some() {
+                return end;
+            }
+        }
+        if let [one, two, three] = groups
+            && (one.len(), two.len(), three.len()) == (1, 2, 2)
+        {
+            let end = self.corsican(start);
             if end.is_some() {
                 return end;
             }
@@ -293,7 +302,8 @@ fn dotted(groups: &[Group]) -> Option<usize> {
 }
 
 fn card(digits: &[u8]) -> bool {
-    checks::card_issuer(digits) && checks::luhn(digits)
+    // Cards of thirteen digits are hardly left; numbers of goods are everywhere, and one in ten would pass.
+    checks::card_issuer(digits) && checks::luhn(digits) && !checks::ean_13(digits)
 }
 
 fn holds(entity: Entity, digits: &[u8]) -> bool {

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::numbers::{Gap, Group, Run};
-use super::{Entity, Region, Scan};
+use super::{Entity, Region, Scan, joins};
 
 /// Digits of a number in its country that a word announces.
 const ANNOUNCED_DIGITS: RangeInclusive<usize> = 7..=12;
@@ -14,7 +14,7 @@ impl Scan<'_> {
     /// A number with its country's code, from its first group. `start` is where `+` stands.
     pub(super) fn phone_abroad(&mut self, run: &Run, start: usize) -> Option<usize> {
         let before = self.char_before(start);
-        if before.is_some_and(|before| before.is_alphanumeric() || matches!(before, '+' | '_')) {
+        if before.is_some_and(|before| joins(before) || before == '+') {
             return None;
         }
         let end = self.abroad_end(run.groups(), 0)?;

@@ -1,5 +1,9 @@
 //! Secrets: keys of services by how they begin, values after words such as `password:`, web tokens, private keys.
 
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+
 use super::{Entity, Scan};
 
 /// Longest mark before or after a private key.
@@ -163,10 +167,13 @@ impl Scan<'_> {
         };
         let sign = blanks(at);
         let rest = &self.bytes[sign..];
-        let signs: usize = [b"=>".as_slice(), b":=", b"==", b"=", b":"]
+        // The last one is an attribute beside that of the word.
+        let signs: usize = ["=>", ":=", "==", "=", ":", "：", "value="]
             .iter()
-            .find(|sign| rest.starts_with(sign))
+            .find(|sign| rest.starts_with(sign.as_bytes()))
             .map_or(0, |sign| sign.len());
+        let tag = usize::from(sign == word_end && rest.starts_with(b">"));
+        let signs = signs.max(tag);
         let said = if entity == Entity::Password && sign > at {
             [b"is ".as_slice(), b"was "]
                 .iter()
@@ -193,10 +200,12 @@ impl Scan<'_> {
     }
 }
 
+static KEY_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-----BEGIN "));
+
 /// Where a private key begins in a text.
 pub(in crate::redact) fn key_begin(text: &str) -> Option<usize> {
     let mut from = 0;
-    while let Some(found) = memchr::memmem::find(&text.as_bytes()[from..], b"-----BEGIN ") {
+    while let Some(found) = KEY_BEGIN.find(&text.as_bytes()[from..]) {
         let begin = from + found;
         let label = &text.as_bytes()[begin + 11..];
         let label = &label[..label.len().min(KEY_MARK_BYTES_MAX)];
@@ -256,10 +265,22 @@ fn is_key(value: &str) -> bool {
         && value
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"-_./+=~:".contains(&byte))
-        && value.bytes().any(|byte| byte.is_ascii_digit())
+        && (value.bytes().any(|byte| byte.is_ascii_digit()) || is_mixed(value.as_bytes()))
         && !is_placeholder(value)
         && !value.contains("://")
         && entropy(value.as_bytes()) >= VALUE_ENTROPY_MIN
+}
+
+/// Whether small and capital letters alternate as in no word, and in no name of a program.
+fn is_mixed(value: &[u8]) -> bool {
+    const EACH_MIN: usize = 3;
+    let pairs = |first: fn(&u8) -> bool| {
+        value
+            .windows(2)
+            .filter(|pair| first(&pair[0]) && pair[1].is_ascii_uppercase())
+            .count()
+    };
+    pairs(u8::is_ascii_uppercase) >= EACH_MIN && pairs(u8::is_ascii_lowercase) >= EACH_MIN
 }
 
 /// Whether a value can be a password: not a word, and not a part of a program.

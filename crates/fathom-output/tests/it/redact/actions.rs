@@ -138,6 +138,67 @@ fn g10_filters_follow_each_other() {
     );
 }
 
+/// What names no host in particular stays: messages of programs can be read.
+#[test]
+fn addresses_of_this_host_and_masks_stay() {
+    let redactor = redactor();
+    for text in [
+        "cannot reach http://127.0.0.1:8080",
+        "bound to 0.0.0.0:80 and [::1]:80",
+        "127.8.9.1, ::ffff:127.0.0.1, 255.255.255.0",
+    ] {
+        assert_eq!(redactor.redact(text).text, text);
+    }
+    // Names for examples stand for real ones, and are treated as such.
+    assert_eq!(
+        redactor
+            .redact("192.0.2.7 10.0.0.1 2001:db8::7 ::2 ann@example.org")
+            .text,
+        "[ip] [ip] [ip] [ip] [email]"
+    );
+}
+
+#[test]
+fn words_without_spaces_between_them_are_words() {
+    let redactor = redactor();
+    for (text, shown) in [
+        ("请联系ann@example.org谢谢", "请联系[email]谢谢"),
+        ("電話は+81 90 1234 5678です", "電話は[phone]です"),
+        ("电话13812345678。", "电话[phone]。"),
+        ("密码：hunter22!", "密码：[password]"),
+        ("서버는 10.1.2.3입니다", "서버는 [ip]입니다"),
+    ] {
+        assert_eq!(redactor.redact(text).text, shown);
+    }
+}
+
+#[test]
+fn secrets_are_found_as_programs_write_them() {
+    let redactor = redactor();
+    for (text, shown) in [
+        (
+            "<password>Tr0ubfayp#</password>",
+            "<password>[password]</password>",
+        ),
+        ("PGPASSWORD=Tr0ubfayp psql", "PGPASSWORD=[password] psql"),
+        (
+            "<add key=\"ApiKey\" value=\"6732249a976230a446a967bcf9fb5ec1\"/>",
+            "<add key=\"ApiKey\" value=\"[secret]\"/>",
+        ),
+        ("token: TWNUREJPZUpXUlJWbXlMcVpXNldzMVRp", "token: [secret]"),
+        (
+            "token: MyVeryLongNameOfAThing",
+            "token: MyVeryLongNameOfAThing",
+        ),
+        (
+            "https://discord.com/api/webhooks/123456789012345678/aZ09_-aZ09_-aZ09_-aZ09_-aZ09_-aZ09_-aZ09_-aZ09_-aZ09_-aZ09_-aZ09_-ab",
+            "https://[secret]",
+        ),
+    ] {
+        assert_eq!(redactor.redact(text).text, shown);
+    }
+}
+
 #[test]
 fn regions_let_numbers_stand_alone() {
     let text = "030 1234567 and 111222333 here";

@@ -183,6 +183,20 @@ fn greedy_patterns_give_the_same() {
     }
 }
 
+/// Each segment begins at the same place, however the text arrives: a rule marks their first characters.
+#[test]
+fn g10_segments_begin_at_the_same_places() {
+    let redactor = with_rules(
+        "format = 1\nversion = \"1\"\n[[policy]]\nid = \"begin\"\nreason = \"r\"\naction = \"mask\"\npatterns = ['(?s)^.']\n",
+    );
+    for text in texts().into_iter().take(150) {
+        let whole = redactor.redact(&text);
+        for cut in 0..=text.len() {
+            check(&redactor, &text, &whole, &[cut]);
+        }
+    }
+}
+
 /// What can be shown is shown: a sentence does not wait for the next one.
 #[test]
 fn a_sentence_is_shown_when_the_next_one_begins() {

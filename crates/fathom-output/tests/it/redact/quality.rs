@@ -36,13 +36,18 @@ fn found(redactor: &Redactor, sample: &Sample) -> Vec<Predicted> {
         .collect()
 }
 
-fn table() -> Table {
+/// The rules were made with a look at what the first one gives; the others came later.
+const SEEDS: [u64; 7] = [2_026, 31, 4_711, 65_537, 90_001, 1_234_567, 20_261_116];
+
+fn table(seed: u64) -> Table {
     let redactor = redactor();
+    let labelled = corpus::labelled(seed);
+    let look_alikes = corpus::look_alikes(seed + 1);
+    let labels: usize = labelled.iter().map(|sample| sample.labels.len()).sum();
+    assert!(labels >= 2_000 && look_alikes.len() >= 2_000);
+
     let mut table = Table::default();
-    for sample in corpus::labelled(2_026)
-        .iter()
-        .chain(&corpus::look_alikes(7))
-    {
+    for sample in labelled.iter().chain(&look_alikes) {
         table.add(sample, &found(&redactor, sample));
     }
     table
@@ -50,14 +55,13 @@ fn table() -> Table {
 
 #[test]
 fn g10_finds_what_is_there_and_leaves_what_only_looks_so() {
-    let labels: usize = corpus::labelled(2_026)
-        .iter()
-        .map(|sample| sample.labels.len())
-        .sum();
-    assert!(labels >= 2_000 && corpus::look_alikes(7).len() >= 2_000);
+    for seed in SEEDS {
+        check(seed, &table(seed));
+    }
+}
 
-    let table = table();
-    let misses = table.misses.join("\n");
+fn check(seed: u64, table: &Table) {
+    let misses = format!("of seed {seed}\n{}", table.misses.join("\n"));
     for entity in CHECKED {
         let score = table.entities[entity];
         assert!(

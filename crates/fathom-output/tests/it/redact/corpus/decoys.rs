@@ -7,7 +7,7 @@ const HEX: &str = "0123456789abcdef";
 
 /// A look-alike, and whether it stands for itself, without a frame around it.
 pub(crate) fn make(rng: &mut Rng) -> (String, bool) {
-    match rng.below(13) {
+    match rng.below(16) {
         0 | 1 => (broken_check(rng), false),
         2 => (number(rng), false),
         3 => (stamp(rng), false),
@@ -19,7 +19,157 @@ pub(crate) fn make(rng: &mut Rng) -> (String, bool) {
         9 => (broken_letters(rng), false),
         10 => (sentence(rng).to_owned(), true),
         11 => (setting(rng).to_owned(), true),
+        12 => (goods(rng), false),
+        13 => (line(rng), true),
+        14 => (machine(rng), false),
         _ => (almost_key(rng), false),
+    }
+}
+
+/// Numbers of goods and papers, with checks of their own that hold.
+fn goods(rng: &mut Rng) -> String {
+    match rng.below(7) {
+        // Of goods: German ones begin like a card.
+        0 | 1 => {
+            let begin = rng.pick(&["400", "404", "420", "500", "590", "871", "30"]);
+            let body = format!("{begin}{}", rng.chars("0123456789", 12 - begin.len()));
+            format!("{body}{}", weighted_check(&body, &[1, 3]))
+        }
+        2 => {
+            let body = format!("978{}", rng.digits(9));
+            let check = weighted_check(&body, &[1, 3]);
+            match rng.below(3) {
+                0 => format!("{body}{check}"),
+                1 => format!("978-{}-{}-{}-{check}", &body[3..4], &body[4..8], &body[8..]),
+                _ => format!("ISBN 978 {} {} {check}", &body[3..6], &body[6..]),
+            }
+        }
+        // Of telephones: fifteen digits that pass as a card would.
+        3 => luhn(&format!("35{}", rng.chars("0123456789", 12))),
+        // Of chips in them.
+        4 => luhn(&format!("8949{}", rng.chars("0123456789", 14))),
+        5 => rng.fill("0000-000M-####-####"),
+        _ => rng.fill("1Z999AA1##########"),
+    }
+}
+
+/// The digit that makes a weighted sum a multiple of ten.
+fn weighted_check(body: &str, weights: &[u32]) -> u32 {
+    let sum: u32 = body
+        .chars()
+        .filter_map(|digit| digit.to_digit(10))
+        .zip(weights.iter().cycle())
+        .map(|(digit, weight)| digit * weight)
+        .sum();
+    (10 - sum % 10) % 10
+}
+
+fn luhn(body: &str) -> String {
+    let sum: u32 = body
+        .chars()
+        .rev()
+        .filter_map(|digit| digit.to_digit(10))
+        .enumerate()
+        .map(|(place, digit)| match (place % 2, digit * 2) {
+            (0, twice) => twice / 10 + twice % 10,
+            _ => digit,
+        })
+        .sum();
+    format!("{body}{}", (10 - sum % 10) % 10)
+}
+
+/// Whole lines of programs.
+fn line(rng: &mut Rng) -> String {
+    let pattern = rng.pick(&[
+        "commit hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh (HEAD -> main)",
+        "index hhhhhhh..hhhhhhh 100644",
+        "@@ -1##,M +1##,M# @@ fn main() {",
+        "Cannot reach http://127.0.0.1:8080/health: connection refused",
+        "listening on 0.0.0.0:M###",
+        "listening on [::1]:M###",
+        "netmask 255.255.255.0 broadcast 255.255.255.255",
+        "bind ::ffff:127.0.0.1 failed",
+        "127.0.0.1 localhost",
+        "GET /api/v2/items/M####?page=M&size=5# HTTP/1.1",
+        "[2026-03-04 12:33:21.145] pid=1#### tid=14########## seq=M######",
+        "api-7d9c6b8f4-x2x9z   1/1   Running   0   M#d",
+        "Linux 6.1.0-1#-amd64 #1 SMP 6.1.M#-1 (2026-0M-1#) x86_64",
+        "test result: ok. M## passed; 0 failed; finished in M.##s",
+        "rustc 1.9M.0 (hhhhhhhhh 2026-0M-1#)",
+        "CVE-2026-M#### affects 2.M.# through 2.M.##",
+        "doi:10.M###/s4158#-0M#-#####-M",
+        "arXiv:2M0M.#####v2",
+        "M##.##.M## sits at 52.M#####, 13.M#####",
+        "52.52000M# N, 13.40495M E",
+        "pool: size=M# idle=M timeout=30000 retries=M",
+        "getty@tty1.service: Succeeded.",
+        "docker@sha256:hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh",
+        "lodash@4.17.M#.tgz integrity sha512-hhhhhhhhhhhhhhhhhhhhhhhh==",
+        "sprite@2x.webp M##x###",
+        "-rw-r--r-- 1 root root 10##### Mar  4 12:33 core.M####",
+        "UPDATE items SET price = M##.## WHERE id = 10#######",
+        "IBAN check failed for field 3",
+        "card declined (code 05), retry in 30 s",
+        "phone support closes at 18:00",
+        "Telefonzeiten: 08:00-12:00 und 13:00-17:00",
+        "dob field is required",
+        "token limit 128000 reached after 4#### tokens",
+        "password policy v2.M: min 12, max 128",
+        "the pass is at 2.M## m",
+        "secret santa is on 2026-12-0M",
+        "Score 3-2, 1-1, 4-0; seats 12-34-56",
+        "hhhhhhhh hhhhhhhh hhhhhhhh hhhhhhhh",
+        "epoch 17######## 17###########",
+        "call 5 of 12, sms 3 of 4",
+        "mobile: 4#%, desktop: 5#%",
+        "fax: none",
+        "Kontonummer folgt, BLZ 10000000",
+        "CPF obrigatório; PESEL wymagany; BSN verplicht",
+    ]);
+    rng.fill(pattern)
+}
+
+/// What machines write.
+fn machine(rng: &mut Rng) -> String {
+    match rng.below(12) {
+        0 => rng.fill("hhhhhhhh-hhhh-7hhh-bhhh-hhhhhhhhhhhh"),
+        1 => rng.fill("order 70M########"),
+        2 => rng.fill("#M20M-###-##"),
+        3 => rng.fill("INV/2026/0M/####"),
+        4 => rng.fill("1M:2#:3#.#####"),
+        5 => rng.fill("W/\"hhhh-hhhhhhhhhhh\""),
+        6 => wrong_case(rng),
+        7 => rng.fill("arn:aws:s3:::bucket-M##/key.txt"),
+        8 => rng.fill("WVWZZZ1KZ6W######"),
+        9 => rng.fill("0.0.0.0"),
+        10 => rng.fill("127.0.M.#"),
+        _ => rng.fill("255.255.2M5.0"),
+    }
+}
+
+/// An address of Ethereum in which the case of one letter is wrong.
+fn wrong_case(rng: &mut Rng) -> String {
+    let digits = rng.chars(HEX, 37) + "abc";
+    let right = super::values::with_case(&digits);
+    let wrong = |sign: char| {
+        if sign.is_ascii_uppercase() {
+            sign.to_ascii_lowercase()
+        } else {
+            sign.to_ascii_uppercase()
+        }
+    };
+    // Both cases must be there, or there is nothing to check.
+    let mixed = format!(
+        "{}{}",
+        &right[..39],
+        right[39..].chars().map(wrong).collect::<String>()
+    );
+    if mixed.bytes().any(|byte| byte.is_ascii_lowercase())
+        && mixed.bytes().any(|byte| byte.is_ascii_uppercase())
+    {
+        format!("0x{mixed}")
+    } else {
+        wrong_case(rng)
     }
 }
 

@@ -3,7 +3,10 @@
 //! It is made from a seed and knows nothing of the recogniser: values are made by computing their check digits, not by
 //! trying, and what surrounds them is written as people and programs write.
 
+mod dates;
 mod decoys;
+mod records;
+mod secrets;
 mod values;
 
 /// `SplitMix64`.
@@ -95,7 +98,7 @@ pub(crate) struct Value {
 
 /// How often each kind of value comes.
 const OF_EACH: usize = 100;
-const DECOYS: usize = 2_600;
+const DECOYS: usize = 3_200;
 
 /// Texts with values: prose, tables, logs, JSON and more, in several languages.
 pub(crate) fn labelled(seed: u64) -> Vec<Sample> {
@@ -106,6 +109,9 @@ pub(crate) fn labelled(seed: u64) -> Vec<Sample> {
             let value = maker(&mut rng);
             samples.push(framed(&mut rng, &value));
         }
+    }
+    for _ in 0..records::COUNT {
+        samples.push(records::make(&mut rng));
     }
     samples
 }
@@ -165,6 +171,26 @@ const BARE: &[&str] = &[
     "It is $!",
     "→ $ ←",
     "„$“",
+    "id,value,state\n17,\"$\",open\n",
+    "<entry id=\"17\" value=\"$\"/>",
+    "level=info worker=7 seen=$ took=12ms",
+    "seq 17 $ 4 ok",
+    "INSERT INTO t VALUES (17, '$', NULL);",
+    "- a: 1\n- b: $\n- c: 3",
+    "/search?q=$&page=2",
+    "`$`",
+    "**$**",
+    "$, $5.00 and more",
+    "Se $ för mer.",
+    "Bkz. $ lütfen.",
+    "Смотрите $ завтра.",
+    "Δείτε $ αύριο.",
+    "请查看$，谢谢。",
+    "これは$です。",
+    "확인: $입니다.",
+    "{\"a\":{\"b\":[1,2,{\"c\":\"$\"}]}}",
+    "W0304 12:33:21.145 4711 main.rs:12] got $",
+    "+---+\n| 3 | $ |\n+---+",
 ];
 
 /// Frames with a word. `@` is the word.
@@ -188,6 +214,17 @@ const WITH_WORD: &[&str] = &[
     "2026-03-04 12:33:21 INFO @=$ took=12ms",
     "$ (@)",
     "The @ on file: $",
+    "Il suo @ è $.",
+    "Haar @ is $.",
+    "Jego @ to $.",
+    "O @ dela é $.",
+    "Hans @ är $.",
+    "level=info @=$ took=12ms",
+    "@,state\n$,open\n",
+    "<@>$</@>",
+    "- @: $\n- state: open",
+    "@:\n  $",
+    "{\"person\":{\"@\":\"$\",\"active\":true}}",
 ];
 
 /// What may stand before and after, so that a value is not always alone.
@@ -221,7 +258,7 @@ fn framed(rng: &mut Rng, value: &Value) -> Sample {
         None if value.needs_word || (!value.words.is_empty() && rng.chance(40)) => {
             let word = rng.pick(value.words);
             let frame = rng.pick(WITH_WORD);
-            let frame = frame.replacen('$', "\u{1}", 1).replacen('@', word, 1);
+            let frame = frame.replacen('$', "\u{1}", 1).replace('@', word);
             frame.replacen('\u{1}', "$", 1)
         }
         None => rng.pick(BARE).to_owned(),

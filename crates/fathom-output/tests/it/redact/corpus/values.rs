@@ -1,12 +1,13 @@
 //! Values that must be found, with their check digits computed.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use sha2::{Digest as _, Sha256};
 
+pub(crate) use super::dates::birth_date;
+pub(crate) use super::secrets::password;
+use super::secrets::{assigned_key, jwt, private_key, service_key};
 use super::{Rng, Value};
 
-pub(crate) const MAKERS: [fn(&mut Rng) -> Value; 28] = [
+pub(crate) const MAKERS: [fn(&mut Rng) -> Value; 30] = [
     email,
     phone_abroad,
     phone_home,
@@ -33,17 +34,19 @@ pub(crate) const MAKERS: [fn(&mut Rng) -> Value; 28] = [
     crypto,
     birth_date,
     service_key,
+    jwt,
+    private_key,
     assigned_key,
     password,
 ];
 
-const DIGITS: &str = "0123456789";
-const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
-const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-const TOKEN: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-const HEX: &str = "0123456789abcdef";
+pub(super) const DIGITS: &str = "0123456789";
+pub(super) const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz";
+pub(super) const ALNUM: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+pub(super) const TOKEN: &str = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+pub(super) const HEX: &str = "0123456789abcdef";
 
-fn value(entity: &'static str, text: String, words: &'static [&'static str]) -> Value {
+pub(super) fn value(entity: &'static str, text: String, words: &'static [&'static str]) -> Value {
     Value {
         entity,
         row: entity,
@@ -54,21 +57,25 @@ fn value(entity: &'static str, text: String, words: &'static [&'static str]) -> 
     }
 }
 
-fn with_word(entity: &'static str, text: String, words: &'static [&'static str]) -> Value {
+pub(super) fn with_word(
+    entity: &'static str,
+    text: String,
+    words: &'static [&'static str],
+) -> Value {
     Value {
         needs_word: true,
         ..value(entity, text, words)
     }
 }
 
-fn numbers(text: &str) -> Vec<u32> {
+pub(super) fn numbers(text: &str) -> Vec<u32> {
     text.chars()
         .filter_map(|digit| digit.to_digit(10))
         .collect()
 }
 
 /// Puts digits into groups.
-fn grouped(digits: &str, lengths: &[usize], gap: &str) -> String {
+pub(super) fn grouped(digits: &str, lengths: &[usize], gap: &str) -> String {
     let mut rest = digits;
     let mut groups = Vec::new();
     for &length in lengths {
@@ -79,7 +86,7 @@ fn grouped(digits: &str, lengths: &[usize], gap: &str) -> String {
     groups.join(gap)
 }
 
-fn email(rng: &mut Rng) -> Value {
+pub(crate) fn email(rng: &mut Rng) -> Value {
     let first = rng.pick(&[
         "ann",
         "j.doe",
@@ -93,6 +100,11 @@ fn email(rng: &mut Rng) -> Value {
         "x9",
         "Jörg",
         "b%c",
+        "no-reply",
+        "δημήτρης",
+        "first.middle.last",
+        "2fast4u",
+        "R_and_D",
     ]);
     let tail = if rng.chance(40) {
         rng.chars(DIGITS, 2)
@@ -108,9 +120,25 @@ fn email(rng: &mut Rng) -> Value {
         "a.b.c",
         "EXAMPLE",
         "müller",
+        "xn--mller-kva",
+        "students.uni-wien",
+        "3com",
+        "почта",
     ]);
     let top = rng.pick(&[
-        "com", "org", "de", "co.uk", "museum", "io", "fr", "com.br", "PL",
+        "com",
+        "org",
+        "de",
+        "co.uk",
+        "museum",
+        "io",
+        "fr",
+        "com.br",
+        "PL",
+        "photography",
+        "ac.jp",
+        "xn--p1ai",
+        "ai",
     ]);
     value(
         "email",
@@ -119,7 +147,7 @@ fn email(rng: &mut Rng) -> Value {
     )
 }
 
-fn phone_abroad(rng: &mut Rng) -> Value {
+pub(crate) fn phone_abroad(rng: &mut Rng) -> Value {
     let pattern = rng.pick(&[
         "+1 N##-N##-####",
         "+1 (N##) N##-####",
@@ -156,6 +184,37 @@ fn phone_abroad(rng: &mut Rng) -> Value {
         "+351 9## ### ###",
         "+972 5#-###-####",
         "+86 13# #### ####",
+        "+7 9## ###-##-##",
+        "+7 (495) ###-##-##",
+        "+380 67 ### ## ##",
+        "+90 53# ### ## ##",
+        "+30 69# ### ####",
+        "+420 60# ### ###",
+        "+36 30 ### ####",
+        "+40 72# ### ###",
+        "+82 10-####-####",
+        "+65 9### ####",
+        "+64 21 ### ####",
+        "+27 82 ### ####",
+        "+234 80# ### ####",
+        "+52 55 #### ####",
+        "+54 9 11 ####-####",
+        "+57 31# #######",
+        "+62 812-####-####",
+        "+63 917 ### ####",
+        "+84 9# ### ## ##",
+        "+92 30# #######",
+        "+20 10 #### ####",
+        "+971 50 ### ####",
+        "+966 5# ### ####",
+        "+852 9### ####",
+        "+32 47# ## ## ##",
+        "+47 9## ## ###",
+        "+358 40 #######",
+        "+44 (0)20 7### ####",
+        "+1-N##-N##-####",
+        "0049 30 #######",
+        "0044 20 7### ####",
     ]);
     let mut value = value(
         "phone",
@@ -166,7 +225,7 @@ fn phone_abroad(rng: &mut Rng) -> Value {
     value
 }
 
-fn phone_home(rng: &mut Rng) -> Value {
+pub(crate) fn phone_home(rng: &mut Rng) -> Value {
     let pattern = rng.pick(&[
         "(N##) N##-####",
         "N##-N##-####",
@@ -181,6 +240,15 @@ fn phone_home(rng: &mut Rng) -> Value {
         "06-########",
         "9#### #####",
         "(11) 9####-####",
+        "089/#######",
+        "(030) #######",
+        "01.##.##.##.##",
+        "11 9####-####",
+        "60# ### ###",
+        "333 #######",
+        "090-####-####",
+        "020-#######",
+        "1-N##-N##-####",
     ]);
     let mut value = with_word(
         "phone",
@@ -196,6 +264,11 @@ fn phone_home(rng: &mut Rng) -> Value {
             "Handy",
             "fax",
             "call",
+            "Tél",
+            "telefoon",
+            "celular",
+            "contactPhone",
+            "phone_number",
         ],
     );
     value.row = "phone, in its country";
@@ -217,7 +290,7 @@ fn with_luhn(body: &str) -> String {
     format!("{body}{}", (10 - sum % 10) % 10)
 }
 
-fn card(rng: &mut Rng) -> Value {
+pub(crate) fn card(rng: &mut Rng) -> Value {
     let (begin, length, groups): (&str, usize, &[usize]) = match rng.below(8) {
         0..=2 => ("4", 16, &[4, 4, 4, 4]),
         3 | 4 => (
@@ -226,7 +299,11 @@ fn card(rng: &mut Rng) -> Value {
             &[4, 4, 4, 4],
         ),
         5 => (rng.pick(&["34", "37"]), 15, &[4, 6, 5]),
-        6 => (rng.pick(&["6011", "65", "3530", "3566"]), 16, &[4, 4, 4, 4]),
+        6 => (
+            rng.pick(&["6011", "65", "3530", "3566", "6221", "649"]),
+            16,
+            &[4, 4, 4, 4],
+        ),
         _ => (rng.pick(&["36", "38"]), 14, &[4, 6, 4]),
     };
     let body = format!("{begin}{}", rng.chars(DIGITS, length - begin.len() - 1));
@@ -239,7 +316,7 @@ fn card(rng: &mut Rng) -> Value {
     )
 }
 
-fn iban(rng: &mut Rng) -> Value {
+pub(crate) fn iban(rng: &mut Rng) -> Value {
     let pattern = rng.pick(&[
         "DE##################",
         "NLAAAA##########",
@@ -259,9 +336,19 @@ fn iban(rng: &mut Rng) -> Value {
         "MTAAAA####################A##",
         "LU################",
         "FI##############",
+        "TR#####0################",
+        "GR#######################",
+        "CZ####################",
+        "ROAAAA################",
+        "UA#########################",
+        "SA##XXXXXXXXXXXXXXXXXX",
+        "AE###################",
+        "HU########################",
     ]);
     let (country, rest) = pattern.split_at(2);
-    let body = rng.fill(rest).to_uppercase();
+    // Saudi accounts have letters and digits.
+    let rest = rest.replace("XXXXXXXXXXXXXXXXXX", "hhhhhhhhhhhhhhhhhh");
+    let body = rng.fill(&rest).to_uppercase();
     // Check digits by long division of the whole number, written out in digits.
     let written: String = format!("{body}{country}00")
         .chars()
@@ -302,7 +389,7 @@ fn ssn_digits(rng: &mut Rng) -> String {
     )
 }
 
-fn ssn(rng: &mut Rng) -> Value {
+pub(crate) fn ssn(rng: &mut Rng) -> Value {
     let digits = ssn_digits(rng);
     value(
         "us_ssn",
@@ -321,7 +408,7 @@ fn ssn_in_words(rng: &mut Rng) -> Value {
     )
 }
 
-fn nino(rng: &mut Rng) -> Value {
+pub(crate) fn nino(rng: &mut Rng) -> Value {
     let letters = rng.pick(&["AB", "CE", "JK", "PR", "WM", "ZY", "SH", "NE", "TX"]);
     let text = format!("{letters}{}{}", rng.chars(DIGITS, 6), rng.chars("ABCD", 1));
     let text = if rng.chance(50) {
@@ -336,7 +423,7 @@ fn nino(rng: &mut Rng) -> Value {
     )
 }
 
-fn nhs(rng: &mut Rng) -> Value {
+pub(crate) fn nhs(rng: &mut Rng) -> Value {
     loop {
         let body = rng.digits(9);
         let sum: u32 = numbers(&body)
@@ -354,7 +441,7 @@ fn nhs(rng: &mut Rng) -> Value {
 }
 
 /// Ten digits of which one comes twice and one is missing, and the check of ISO 7064.
-fn steuer_id(rng: &mut Rng) -> Value {
+pub(crate) fn steuer_id(rng: &mut Rng) -> Value {
     loop {
         let mut pool: Vec<u32> = (0..10).collect();
         let missing = rng.below(10);
@@ -394,18 +481,26 @@ fn steuer_id(rng: &mut Rng) -> Value {
     }
 }
 
-fn nir(rng: &mut Rng) -> Value {
-    let body = format!(
-        "{}{:02}{:02}{:02}{:03}{:03}",
+pub(crate) fn nir(rng: &mut Rng) -> Value {
+    // The letters of Corsica count as 19 and 18.
+    let (place, counted) = match rng.below(8) {
+        0 => ("2A".to_owned(), 19),
+        1 => ("2B".to_owned(), 18),
+        _ => {
+            let number = 1 + rng.below(95);
+            (format!("{number:02}"), number)
+        }
+    };
+    let front = format!(
+        "{}{:02}{:02}",
         1 + rng.below(2),
         rng.below(100),
-        1 + rng.below(12),
-        1 + rng.below(95),
-        1 + rng.below(900),
-        1 + rng.below(999)
+        1 + rng.below(12)
     );
-    let key = 97 - body.parse::<u64>().unwrap_or_default() % 97;
-    let text = format!("{body}{key:02}");
+    let back = format!("{:03}{:03}", 1 + rng.below(900), 1 + rng.below(999));
+    let number = format!("{front}{counted:02}{back}");
+    let key = 97 - number.parse::<u64>().unwrap_or_default() % 97;
+    let text = format!("{front}{place}{back}{key:02}");
     let text = match rng.below(3) {
         0 => text,
         1 => grouped(&text, &[13, 2], " "),
@@ -418,8 +513,8 @@ fn nir(rng: &mut Rng) -> Value {
     )
 }
 
-fn dni(rng: &mut Rng) -> Value {
-    const LETTERS: [char; 23] = [
+pub(crate) fn dni(rng: &mut Rng) -> Value {
+    pub(super) const LETTERS: [char; 23] = [
         'T', 'R', 'W', 'A', 'G', 'M', 'Y', 'F', 'P', 'D', 'X', 'B', 'N', 'J', 'Z', 'S', 'Q', 'V',
         'H', 'L', 'C', 'K', 'E',
     ];
@@ -447,7 +542,7 @@ fn dni(rng: &mut Rng) -> Value {
     )
 }
 
-fn codice_fiscale(rng: &mut Rng) -> Value {
+pub(crate) fn codice_fiscale(rng: &mut Rng) -> Value {
     const ODD: [usize; 26] = [
         1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24,
         23,
@@ -468,7 +563,11 @@ fn codice_fiscale(rng: &mut Rng) -> Value {
             let worth = sign
                 .to_digit(10)
                 .map_or_else(|| sign as usize - 'A' as usize, |digit| digit as usize);
-            if place % 2 == 0 { ODD[worth] } else { worth }
+            if place.is_multiple_of(2) {
+                ODD[worth]
+            } else {
+                worth
+            }
         })
         .sum();
     let letters: Vec<char> = ('A'..='Z').collect();
@@ -481,7 +580,7 @@ fn codice_fiscale(rng: &mut Rng) -> Value {
     value("it_codice_fiscale", text, &["codice fiscale", "C.F.", "CF"])
 }
 
-fn bsn(rng: &mut Rng) -> Value {
+pub(crate) fn bsn(rng: &mut Rng) -> Value {
     loop {
         let body = rng.digits(8);
         let sum: u32 = numbers(&body)
@@ -501,7 +600,7 @@ fn bsn(rng: &mut Rng) -> Value {
     }
 }
 
-fn pesel(rng: &mut Rng) -> Value {
+pub(crate) fn pesel(rng: &mut Rng) -> Value {
     let (year, month) = if rng.chance(80) {
         (40 + rng.below(60), 1 + rng.below(12))
     } else {
@@ -525,7 +624,7 @@ fn pesel(rng: &mut Rng) -> Value {
 }
 
 /// Verhoeff's check digit, by applying the permutation again and again.
-fn aadhaar(rng: &mut Rng) -> Value {
+pub(crate) fn aadhaar(rng: &mut Rng) -> Value {
     const STEP: [usize; 10] = [1, 5, 7, 6, 2, 8, 3, 0, 9, 4];
     let turn = |left: usize, right: usize| match (left / 5, right / 5) {
         (0, 0) => (left + right) % 5,
@@ -554,7 +653,7 @@ fn aadhaar(rng: &mut Rng) -> Value {
     }
 }
 
-fn cpf(rng: &mut Rng) -> Value {
+pub(crate) fn cpf(rng: &mut Rng) -> Value {
     let mut digits = numbers(&rng.digits(9));
     for _ in 0..2 {
         let sum: u32 = digits
@@ -578,10 +677,10 @@ fn cpf(rng: &mut Rng) -> Value {
     )
 }
 
-fn ip4(rng: &mut Rng) -> Value {
+pub(crate) fn ip4(rng: &mut Rng) -> Value {
     let text = format!(
         "{}.{}.{}.{}",
-        1 + rng.below(223),
+        128 + rng.below(96) - 127 * rng.below(2),
         rng.below(256),
         rng.below(256),
         1 + rng.below(254)
@@ -653,9 +752,44 @@ fn crypto(rng: &mut Rng) -> Value {
             base58(&whole)
         }
         1 => bech32::segwit::encode_v0(bech32::hrp::BC, &bytes).unwrap_or_default(),
-        _ => format!("0x{}", rng.chars("0123456789abcdefABCDEF", 40)),
+        _ => ethereum(rng),
     };
     value("crypto", text, &["wallet", "BTC", "address", "ETH"])
+}
+
+/// An address in one case, or with the case that checks it.
+fn ethereum(rng: &mut Rng) -> String {
+    let digits = rng.chars(HEX, 40);
+    match rng.below(4) {
+        0 => format!("0x{digits}"),
+        1 => format!("0x{}", digits.to_uppercase()),
+        _ => format!("0x{}", with_case(&digits)),
+    }
+}
+
+/// A digit is upper case where the same digit of the hash is eight or more.
+pub(crate) fn with_case(digits: &str) -> String {
+    let hash = <sha3::Keccak256 as sha3::Digest>::digest(digits.as_bytes());
+    let upper = |place: usize| {
+        let pair = hash[place / 2];
+        let check = if place.is_multiple_of(2) {
+            pair / 16
+        } else {
+            pair % 16
+        };
+        check >= 8
+    };
+    digits
+        .chars()
+        .enumerate()
+        .map(|(place, digit)| {
+            if upper(place) {
+                digit.to_ascii_uppercase()
+            } else {
+                digit
+            }
+        })
+        .collect()
 }
 
 /// Base 58 by long division.
@@ -674,206 +808,4 @@ fn base58(bytes: &[u8]) -> String {
     }
     text.extend(bytes.iter().take_while(|byte| **byte == 0).map(|_| '1'));
     text.iter().rev().collect()
-}
-
-fn birth_date(rng: &mut Rng) -> Value {
-    let (year, month, day) = (1930 + rng.below(90), 1 + rng.below(12), 1 + rng.below(28));
-    let names = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let german = [
-        "Januar",
-        "Februar",
-        "März",
-        "April",
-        "Mai",
-        "Juni",
-        "Juli",
-        "August",
-        "September",
-        "Oktober",
-        "November",
-        "Dezember",
-    ];
-    let text = match rng.below(7) {
-        0 => format!("{year}-{month:02}-{day:02}"),
-        1 => format!("{day:02}/{month:02}/{year}"),
-        2 => format!("{day}.{month}.{year}"),
-        3 => format!("{day:02}.{month:02}.{year}"),
-        4 => format!("{day} {} {year}", names[month - 1]),
-        5 => format!("{} {day}, {year}", names[month - 1]),
-        _ => format!("{day}. {} {year}", german[month - 1]),
-    };
-    with_word(
-        "birth_date",
-        text,
-        &[
-            "date of birth",
-            "DOB",
-            "born",
-            "Geburtsdatum",
-            "geboren am",
-            "date de naissance",
-            "fecha de nacimiento",
-            "dob",
-            "data di nascita",
-        ],
-    )
-}
-
-fn service_key(rng: &mut Rng) -> Value {
-    let text = match rng.below(18) {
-        0 => format!("AKIA{}", rng.chars("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", 16)),
-        1 => format!(
-            "{}{}",
-            rng.pick(&["ghp_", "gho_", "ghs_"]),
-            rng.chars(ALNUM, 36)
-        ),
-        2 => format!(
-            "github_pat_{}_{}",
-            rng.chars(ALNUM, 22),
-            rng.chars(ALNUM, 59)
-        ),
-        3 => format!("glpat-{}", rng.chars(TOKEN, 20)),
-        4 => format!(
-            "xoxb-{}-{}-{}",
-            rng.digits(12),
-            rng.digits(12),
-            rng.chars(ALNUM, 24)
-        ),
-        5 => format!(
-            "{}{}",
-            rng.pick(&["sk_live_", "rk_live_", "sk_test_"]),
-            rng.chars(ALNUM, 24)
-        ),
-        6 => format!("AIza{}", rng.chars(TOKEN, 35)),
-        7 => format!("sk-proj-{}", rng.chars(TOKEN, 74)),
-        8 => format!(
-            "sk-{}T3BlbkFJ{}",
-            rng.chars(ALNUM, 20),
-            rng.chars(ALNUM, 20)
-        ),
-        9 => format!(
-            "sk-ant-api03-{}-{}AA",
-            rng.chars(TOKEN, 80),
-            rng.chars(ALNUM, 6)
-        ),
-        10 => format!("npm_{}", rng.chars(ALNUM, 36)),
-        11 => format!("pypi-AgEIcHlwaS5vcmc{}", rng.chars(TOKEN, 80)),
-        12 => format!("SK{}", rng.chars(HEX, 32)),
-        13 => format!("SG.{}.{}", rng.chars(TOKEN, 22), rng.chars(TOKEN, 43)),
-        14 | 15 => return jwt(rng),
-        16 => return private_key(rng),
-        _ => format!("hf_{}", rng.chars(ALNUM, 34)),
-    };
-    let mut value = value("secret", text, &["key", "token", "credential"]);
-    value.row = "secret, key of a service";
-    value
-}
-
-fn jwt(rng: &mut Rng) -> Value {
-    let head = URL_SAFE_NO_PAD.encode(r#"{"alg":"HS256","typ":"JWT"}"#);
-    let body = URL_SAFE_NO_PAD.encode(format!(
-        r#"{{"sub":"{}","iat":{}}}"#,
-        rng.chars(LETTERS, 8),
-        rng.digits(10)
-    ));
-    value(
-        "jwt",
-        format!("{head}.{body}.{}", rng.chars(TOKEN, 43)),
-        &[],
-    )
-}
-
-fn private_key(rng: &mut Rng) -> Value {
-    let kind = rng.pick(&["", "RSA ", "EC ", "OPENSSH "]);
-    let bytes: Vec<u8> = (0..300).map(|_| rng.next().to_le_bytes()[0]).collect();
-    let body = STANDARD.encode(bytes);
-    let end = if rng.chance(70) { "\n" } else { "\\n" };
-    let lines: Vec<String> = body
-        .as_bytes()
-        .chunks(64)
-        .map(|line| String::from_utf8_lossy(line).into_owned())
-        .collect();
-    let text = format!(
-        "-----BEGIN {kind}PRIVATE KEY-----{end}{}{end}-----END {kind}PRIVATE KEY-----",
-        lines.join(end)
-    );
-    let mut value = value("private_key", text, &[]);
-    value.frame = Some(
-        rng.pick(&["$", "key: \"$\"", "Here it is:\n$\nKeep it safe."])
-            .to_owned(),
-    );
-    value
-}
-
-fn assigned_key(rng: &mut Rng) -> Value {
-    let text = match rng.below(3) {
-        0 => rng.chars(HEX, 32),
-        1 => rng.chars(ALNUM, 40),
-        _ => STANDARD.encode(rng.chars(ALNUM, 24)),
-    };
-    let mut value = value("secret", text, &[]);
-    value.row = "secret, after a word";
-    let frame = rng.pick(&[
-        "api_key=$",
-        "API_KEY = \"$\"",
-        "{\"apiKey\": \"$\"}",
-        "client_secret: $",
-        "Authorization: Bearer $",
-        "X-Api-Key: $",
-        "aws_secret_access_key = $",
-        "\"access_token\":\"$\"",
-        "export AUTH_TOKEN='$'",
-        "curl -H 'Authorization: Bearer $' https://example.org",
-        "secret=\"$\",",
-        "token: $",
-    ]);
-    value.frame = Some(frame.to_owned());
-    value
-}
-
-fn password(rng: &mut Rng) -> Value {
-    let text = match rng.below(4) {
-        0 => format!("{}{}!", rng.chars(LETTERS, 6), rng.digits(2)),
-        1 => rng.chars(ALNUM, 12) + "7x",
-        2 => format!(
-            "{}-{}{}#",
-            rng.chars(LETTERS, 5),
-            rng.chars(LETTERS, 5),
-            rng.digits(3)
-        ),
-        _ => format!(
-            "Tr0ub{}{}",
-            rng.chars(LETTERS, 4),
-            rng.chars("!#%&*", 1).replace('&', "#")
-        ),
-    };
-    let mut value = value("password", text, &[]);
-    let frame = rng.pick(&[
-        "password: $",
-        "password=$",
-        "{\"password\": \"$\"}",
-        "DB_PASSWORD=$",
-        "pwd='$'",
-        "Passwort: $",
-        "mot de passe : $",
-        "The password is $ for now.",
-        "login --user ann --password $ --host h",
-        "passwd = \"$\"",
-        "contraseña: $",
-    ]);
-    value.frame = Some(frame.to_owned());
-    value
 }

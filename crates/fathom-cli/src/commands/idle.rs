@@ -1,0 +1,170 @@
+//! `fathom think --idle`: one idea at a time, when nothing else is going on.
+
+use std::time::Duration;
+
+use fathom_core::unit::Millis;
+use fathom_host::HostError;
+use fathom_host::heart::Heart;
+use fathom_host::initiative::{self, Turn};
+use fathom_store::channels::Seed;
+use serde::Serialize;
+use tokio::time::MissedTickBehavior;
+
+use super::ended;
+use super::launch::stay;
+use super::seeds::SeedJson;
+use super::think::Mind;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures::many;
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::plain_text::one_line;
+use crate::result_json::{self, Keys, ResultJson};
+use crate::settings::{Form, Loudness};
+use crate::signals::{Heard, Signals};
+use crate::typed::Think;
+
+#[derive(Serialize)]
+struct IdleJson {
+    cycles: Vec<CycleJson>,
+    /// Ideas that nobody came back to.
+    waiting: u64,
+}
+
+#[derive(Serialize)]
+struct CycleJson {
+    seed: SeedJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<ResultJson>,
+}
+
+/// How a cycle went.
+enum Cycle {
+    /// There was nothing to do now.
+    Quiet,
+    Thought(Box<CycleJson>, Exit),
+}
+
+pub(super) async fn idle(asked: &Think, mind: &Mind) -> Result<Exit, CliError> {
+    let most = match (asked.cycles, asked.every) {
+        (Some(cycles), _) => cycles,
+        (None, Some(_)) => u32::MAX,
+        (None, None) => 1,
+    };
+    let mut heart = Heart::new(&mind.app.runtime, &mind.models)?;
+    if asked.every.is_some() {
+        heart.start();
+    }
+    let mut cycles = Vec::new();
+    let mut exit = Exit::Ok;
+    let mut pauses = asked.every.map(Pauses::new).transpose()?;
+    let mut done = 0;
+    while done < most {
+        match cycle(mind, &heart).await? {
+            Cycle::Thought(thought, ended) => {
+                done += 1;
+                exit = ended;
+                if pauses.is_none() || most < u32::MAX {
+                    cycles.push(*thought);
+                }
+            }
+            Cycle::Quiet if pauses.is_none() => break,
+            Cycle::Quiet => {}
+        }
+        if let Some(pauses) = &mut pauses
+            && done < most
+            && !pauses.next().await
+        {
+            break;
+        }
+    }
+    heart.beat().await?;
+    if mind.app.settings.form == Form::Json {
+        let waiting = waiting(mind)?;
+        output::print_json(&IdleJson { cycles, waiting })?;
+    }
+    Ok(exit)
+}
+
+/// The time between two looks.
+struct Pauses {
+    interval: tokio::time::Interval,
+    signals: Signals,
+}
+
+impl Pauses {
+    fn new(Millis(millis): Millis) -> Result<Self, CliError> {
+        let mut interval = tokio::time::interval(Duration::from_millis(millis));
+        interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        interval.reset();
+        Ok(Self {
+            interval,
+            signals: Signals::listen()?,
+        })
+    }
+
+    /// Waits for the next look. False when the user has had enough.
+    async fn next(&mut self) -> bool {
+        tokio::select! {
+            _ = self.interval.tick() => true,
+            Heard::LetGo | Heard::Leave = self.signals.next() => false,
+        }
+    }
+}
+
+async fn cycle(mind: &Mind, heart: &Heart) -> Result<Cycle, CliError> {
+    let app = &mind.app;
+    let seed = match app.runtime.idle_turn()? {
+        Turn::Seed(seed) => *seed,
+        Turn::Busy(run) => {
+            say(
+                mind,
+                format!("not idle: run {} is under way", app.short(run)),
+            );
+            return Ok(Cycle::Quiet);
+        }
+        Turn::Nothing => {
+            say(mind, "there is no idea to come back to".to_owned());
+            return Ok(Cycle::Quiet);
+        }
+    };
+    let idea = one_line(seed.text.as_deref().unwrap_or_default());
+    say(mind, format!("coming back to: {idea}"));
+    let (params, contract) = initiative::unasked(mind.params.clone(), mind.contract.clone());
+    let budget = initiative::budget(&mind.charter, app.settings.budget);
+    let new = mind.run(initiative::goal(&seed), &params, contract, budget);
+    let handle = match app.runtime.start(new) {
+        Ok(handle) => handle,
+        Err(error) => {
+            // Nothing was thought: the next cycle may try again.
+            app.runtime.put_back(&seed.id)?;
+            return Err(error.into());
+        }
+    };
+    let mut warnings = mind.warnings.clone();
+    let followed = stay(app, handle, &mind.models, &mut warnings).await?;
+    heart.take_in(&followed.end);
+    let state = app.runtime.settle_seed(&seed.id, &followed.end)?;
+    let (followed, exit) = ended::settle(followed)?;
+    if app.settings.form == Form::Human {
+        ended::print_answer(app, &followed)?;
+        let waiting = many(waiting(mind)?, "idea waits", "ideas wait");
+        say(mind, format!("the idea is {state}; {waiting}"));
+    }
+    let result = result_json::of(followed.run, &followed.story, warnings);
+    let result = result.map(|result| result.with(Keys::OfProgram));
+    let seed = SeedJson::from(Seed { state, ..seed });
+    Ok(Cycle::Thought(Box::new(CycleJson { seed, result }), exit))
+}
+
+fn waiting(mind: &Mind) -> Result<u64, CliError> {
+    let waiting = mind.app.runtime.seeds()?.waiting();
+    Ok(waiting.map_err(HostError::from)?)
+}
+
+fn say(mind: &Mind, words: String) {
+    if mind.app.settings.loudness != Loudness::Quiet {
+        output::say(&[Line::new().with(Tone::Faint, words)]);
+    }
+}

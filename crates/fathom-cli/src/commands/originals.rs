@@ -1,0 +1,18 @@
+//! `--original`: what is otherwise masked, for those who may decide.
+
+use fathom_host::people::OsUser;
+
+use crate::app::App;
+use crate::error::CliError;
+use crate::line::{Line, Tone};
+use crate::masking::{self, Original};
+use crate::output;
+
+/// Shows values as they are from now on, when the user may decide here, and says so aloud.
+pub(super) fn lift(app: &App, why: Original) -> Result<(), CliError> {
+    let person = app.runtime.check_user(&OsUser::current())?;
+    let said = format!("shown to {person} as it is: personal data and secrets are not masked");
+    output::say(&[Line::new().with(Tone::Odd, said)]);
+    masking::lift(why);
+    Ok(())
+}

@@ -1,0 +1,298 @@
+//! `fathom rfc`: changes of charters, and `fathom charter diff`.
+
+use std::path::{Path, PathBuf};
+
+use fathom_core::protocol::CouncilRole;
+use fathom_host::HostError;
+use fathom_host::charter::{Charter, HOME_FOLDER, Version};
+use fathom_host::rfc::{Bump, Change, Merge, Rfc, Spoken, diff as differences};
+use fathom_models::count_o200k;
+use serde::Serialize;
+
+use super::identity::{folder_of, label, read_key};
+use crate::app::App;
+use crate::error::CliError;
+use crate::exit::Exit;
+use crate::figures::{self, many};
+use crate::line::{Line, Tone};
+use crate::output;
+use crate::plain_text::{one_line, pad, safe};
+use crate::settings::{Form, Settings};
+use crate::typed::{About, RfcCommand};
+
+pub(crate) fn carry_out(command: RfcCommand, app: &App) -> Result<Exit, CliError> {
+    match command {
+        RfcCommand::Propose { dir, about } => {
+            let (dir, onto) = places(app, &dir, &about)?;
+            told(app, &app.runtime.propose(&dir, &onto, &about.why)?)
+        }
+        RfcCommand::Review { rfc, key, text } => {
+            let rfc = app.runtime.find_rfc(&rfc.id)?;
+            told(app, &app.runtime.review(&rfc, &read_key(&key)?, &text)?)
+        }
+        RfcCommand::Vote {
+            rfc,
+            ballot,
+            key,
+            why,
+        } => {
+            let rfc = app.runtime.find_rfc(&rfc.id)?;
+            told(
+                app,
+                &app.runtime.vote(&rfc, &read_key(&key)?, ballot, &why)?,
+            )
+        }
+        RfcCommand::Merge {
+            rfc,
+            reason,
+            key,
+            prime_key,
+            ..
+        } => {
+            let rfc = app.runtime.find_rfc(&rfc.id)?;
+            // The three go together: the arguments see to it.
+            let merged = match (key, prime_key, reason) {
+                (Some(key), Some(prime_key), Some(reason)) => {
+                    let (creator, prime) = (read_key(&key)?, read_key(&prime_key)?);
+                    let merge = Merge::Emergency {
+                        creator: &creator,
+                        prime: &prime,
+                        reason: &reason,
+                    };
+                    app.runtime.merge(&rfc, merge)?
+                }
+                _ => app.runtime.merge(&rfc, Merge::Voted)?,
+            };
+            told(app, &merged)
+        }
+        RfcCommand::List => list(app),
+        RfcCommand::Show { rfc } => told(app, &app.runtime.find_rfc(&rfc.id)?),
+    }
+}
+
+/// The folder with the change, and the one that it is about.
+pub(super) fn places(app: &App, dir: &Path, about: &About) -> Result<(PathBuf, PathBuf), CliError> {
+    let base = std::env::current_dir().map_err(CliError::Setup)?;
+    let dir = base.join(dir);
+    let onto = if let Some(said) = &about.onto {
+        folder_of(app, said)?
+    } else {
+        let name = Charter::name_in(&dir).map_err(HostError::from)?;
+        let named = app.settings.home.join(HOME_FOLDER).join(&name);
+        if named.is_dir() {
+            named
+        } else {
+            folder_of(app, &name)?
+        }
+    };
+    Ok((dir, onto))
+}
+
+/// Prints a proposal as it stands now.
+pub(super) fn told(app: &App, rfc: &Rfc) -> Result<Exit, CliError> {
+    match app.settings.form {
+        Form::Json => output::print_json(rfc)?,
+        Form::Human => output::print(&lines(rfc))?,
+    }
+    Ok(Exit::Ok)
+}
+
+#[derive(Serialize)]
+struct ListJson<'a> {
+    rfcs: Vec<RowJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct RowJson<'a> {
+    id: &'a str,
+    charter: &'a str,
+    from: Version,
+    to: Version,
+    bump: Bump,
+    identity: bool,
+    state: &'static str,
+    by: &'a str,
+    at: String,
+    why: &'a str,
+}
+
+fn state(rfc: &Rfc) -> &'static str {
+    match &rfc.merged {
+        Some(merged) if merged.emergency.is_some() => "merged in an emergency",
+        Some(_) => "merged",
+        None if rfc.unreviewed().is_empty() => "reviewed",
+        None => "proposed",
+    }
+}
+
+fn list(app: &App) -> Result<Exit, CliError> {
+    let rfcs = app.runtime.rfcs()?;
+    let rows = rfcs.iter().map(|rfc| RowJson {
+        id: &rfc.id,
+        charter: &rfc.proposal.charter,
+        from: rfc.proposal.from,
+        to: rfc.proposal.to,
+        bump: rfc.proposal.bump,
+        identity: rfc.proposal.changes_identity(),
+        state: state(rfc),
+        by: &rfc.by,
+        at: figures::moment(rfc.proposal.at),
+        why: &rfc.proposal.why,
+    });
+    let rows: Vec<RowJson<'_>> = rows.collect();
+    match app.settings.form {
+        Form::Json => output::print_json(&ListJson { rfcs: rows })?,
+        Form::Human if rows.is_empty() => output::print(&[Line::from("nothing was proposed yet")])?,
+        Form::Human => {
+            let line = |row: &RowJson<'_>| {
+                Line::new()
+                    .with(Tone::Strong, row.id)
+                    .with(
+                        Tone::Plain,
+                        format!("  {} {} → {}", safe(row.charter), row.from, row.to),
+                    )
+                    .with(Tone::Faint, format!("  {}  ", row.bump))
+                    .with(Tone::Plain, row.state)
+                    .with(Tone::Faint, format!("  {}", one_line(row.why)))
+            };
+            output::print(&rows.iter().map(line).collect::<Vec<_>>())?;
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+fn lines(rfc: &Rfc) -> Vec<Line> {
+    let proposal = &rfc.proposal;
+    let head = format!(
+        "  {} {} → {}  {}",
+        safe(&proposal.charter),
+        proposal.from,
+        proposal.to,
+        state(rfc)
+    );
+    let mut lines = vec![
+        label("proposal")
+            .with(Tone::Strong, rfc.id.clone())
+            .with(Tone::Plain, head),
+        label("why").with(Tone::Plain, one_line(&proposal.why)),
+        label("by").with(
+            Tone::Plain,
+            format!("{}, {}", safe(&rfc.by), figures::moment(proposal.at)),
+        ),
+    ];
+    lines.extend(change_lines(&proposal.changes));
+    lines.extend(rfc.reviews.iter().map(|review| spoken("review", review)));
+    lines.extend(rfc.votes.iter().map(|vote| spoken("vote", vote)));
+    let missing = rfc.unreviewed();
+    if rfc.merged.is_none() {
+        for role in missing {
+            lines.push(label("missing").with(Tone::Odd, format!("the review of {role}")));
+        }
+        lines.push(label("vote").with(Tone::Plain, rfc.outcome.to_string()));
+    }
+    if rfc.ignored > 0 {
+        let ignored = many(rfc.ignored as u64, "message does", "messages do");
+        lines.push(label("ignored").with(Tone::Odd, format!("{ignored} not count")));
+    }
+    if let Some(merged) = &rfc.merged {
+        let at = figures::moment(merged.at);
+        lines.push(label("merged").with(Tone::Good, format!("{at}, by {}", safe(&merged.by))));
+        if let Some(emergency) = &merged.emergency {
+            lines.push(label("emergency").with(Tone::Odd, one_line(&emergency.reason)));
+        }
+        lines.push(label("kept").with(Tone::Plain, safe(&merged.kept.display().to_string())));
+    }
+    lines
+}
+
+fn spoken(what: &str, spoken: &Spoken) -> Line {
+    let ballot = spoken.ballot.map(|ballot| format!("{ballot}  "));
+    let role = pad(spoken.role.as_str(), CouncilRole::CodeMind.as_str().len());
+    label(what)
+        .with(Tone::Strong, role)
+        .with(
+            Tone::Plain,
+            format!("  {}{}", ballot.unwrap_or_default(), one_line(&spoken.text)),
+        )
+        .with(
+            Tone::Faint,
+            format!("  {} {}", spoken.by, figures::moment(spoken.at)),
+        )
+}
+
+/// Changes, file by file, old → new.
+fn change_lines(changes: &[Change]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut file = "";
+    for change in changes {
+        if change.file != file {
+            file = &change.file;
+            lines.push(Line::new().with(Tone::Strong, safe(file)));
+        }
+        lines.push(
+            Line::new()
+                .with(Tone::Faint, format!("  {:<5}  ", change.bump))
+                .with(Tone::Plain, safe(&change.key)),
+        );
+        let sides = [
+            ("- ", &change.old, Tone::Bad),
+            ("+ ", &change.new, Tone::Good),
+        ];
+        for (sign, value, tone) in sides {
+            if let Some(value) = value {
+                let said = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                lines.extend(
+                    said.lines()
+                        .map(|line| Line::new().with(tone, format!("    {sign}{}", safe(line)))),
+                );
+            }
+        }
+    }
+    lines
+}
+
+#[derive(Serialize)]
+struct DiffJson<'a> {
+    changes: &'a [Change],
+    bump: Option<Bump>,
+    from: Version,
+    to: Version,
+    needed: Option<Version>,
+}
+
+/// What is different between two charters.
+pub(super) fn diff(
+    old: &str,
+    new: &str,
+    folder: &Path,
+    settings: &Settings,
+) -> Result<Exit, CliError> {
+    let find = |said: &str| Charter::find(said, folder, &settings.home, &count_o200k);
+    let old = find(old).map_err(HostError::from)?;
+    let new = find(new).map_err(HostError::from)?;
+    let changes = differences::between(&old, &new);
+    let bump = (!changes.is_empty()).then(|| differences::bump(&changes));
+    let needed = bump.map(|bump| bump.after(old.version));
+    match (settings.form, bump.zip(needed)) {
+        (Form::Json, _) => output::print_json(&DiffJson {
+            changes: &changes,
+            bump,
+            from: old.version,
+            to: new.version,
+            needed,
+        })?,
+        (Form::Human, None) => output::print(&[Line::from("they say the same")])?,
+        (Form::Human, Some((bump, needed))) => {
+            let mut lines = change_lines(&changes);
+            let count = many(changes.len() as u64, "change", "changes");
+            lines.push(Line::from(format!(
+                "{count}, {bump}: {} → {needed} at least; it is {}",
+                old.version, new.version
+            )));
+            output::print(&lines)?;
+        }
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,86 @@
+//! Blocks on their way to channels: what a program asks of the domain `channels`, and what it is told.
+//!
+//! The request is durable before anything is delivered, and names the block for ever: a host that is asked again after a
+//! crash delivers what was not delivered, and says where it cannot know.
+
+use serde::{Deserialize, Serialize};
+
+use crate::packet::Risk;
+use crate::protocol::{CouncilRole, MessageType};
+
+/// The domain.
+pub const DOMAIN: &str = "channels";
+
+/// The channel whose blocks are run, not shown.
+pub const SHELL: &str = "shell";
+
+/// A way to a channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Way {
+    /// The channel.
+    pub channel: String,
+    /// Whether the block is a note there, beside what is said.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log: bool,
+}
+
+/// A block that is to be delivered.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Send {
+    /// Which block of the episode it is, counted from zero.
+    pub block: u32,
+    /// Its kind.
+    pub kind: String,
+    /// What it says, as it was said. The host filters it.
+    pub text: String,
+    /// Where it goes.
+    pub to: Vec<Way>,
+    /// Who says it, for the council.
+    pub speaker: CouncilRole,
+    /// What it is to the council.
+    pub message: MessageType,
+    /// How much is at stake.
+    pub risk: Risk,
+    /// How sure the plan is, in thousandths.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence_milli: Option<u16>,
+}
+
+/// What became of a delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryState {
+    /// It is there.
+    Delivered,
+    /// It is not there.
+    Failed,
+    /// It may be there: nobody can tell, and it is not sent again.
+    Unknown,
+    /// The channel is not set up here.
+    Absent,
+}
+
+/// What became of a block on one channel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeliveryNote {
+    /// The channel.
+    pub channel: String,
+    /// Whether it is a note there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub log: bool,
+    /// What became of it.
+    pub state: DeliveryState,
+    /// Why, where it was not delivered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+}
+
+/// What the domain answers.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sent {
+    /// One for each way.
+    pub deliveries: Vec<DeliveryNote>,
+}

@@ -1,0 +1,306 @@
+use fathom_core::delivery::DOMAIN;
+use fathom_core::packet::Risk;
+use fathom_core::protocol::CouncilRole;
+use fathom_store::KillOrder;
+use fathom_store::channels::SeedState;
+use fathom_testkit::discord::{Discord as Stub, DiscordOptions};
+use fathom_testkit::platform::When;
+use uuid::Uuid;
+
+use super::*;
+use crate::clock::SystemClock;
+
+const AT: Timestamp = Timestamp(1_700_000_000_000);
+
+fn run() -> RunId {
+    RunId::new(Uuid::from_u128(7))
+}
+
+fn token(name: &str) -> Option<String> {
+    match name {
+        "HOOK" => Some("webhook-token".to_owned()),
+        "BOT" => Some("bot-token".to_owned()),
+        _ => None,
+    }
+}
+
+/// A home whose channels can be closed and opened again, as a crash and a resume do.
+struct Place {
+    _folder: tempfile::TempDir,
+    home: Home,
+    journal: Arc<dyn Journal>,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(folder.path()).unwrap();
+        home.keys().create_run_key(run()).unwrap();
+        Self {
+            journal: Arc::new(home.open_journal().unwrap()),
+            home,
+            _folder: folder,
+        }
+    }
+
+    fn outlets(&self, discord: Option<DiscordAt>) -> Outlets {
+        let options = Options {
+            discord,
+            clock: Arc::new(SystemClock::new()),
+            ..Options::new(self.home.folder().to_owned(), token)
+        };
+        Outlets::new(&self.home, &self.journal, &options)
+    }
+}
+
+fn webhook(stub: &Stub) -> DiscordAt {
+    DiscordAt {
+        url: stub.url(),
+        webhook: Some("223704706495545344".to_owned()),
+        channel: None,
+        token_env: "HOOK".to_owned(),
+    }
+}
+
+fn bot(stub: &Stub) -> DiscordAt {
+    DiscordAt {
+        url: stub.url(),
+        webhook: None,
+        channel: Some("41771983423143937".to_owned()),
+        token_env: "BOT".to_owned(),
+    }
+}
+
+fn send(block: u32, kind: &str, text: &str, to: &[&str]) -> Send {
+    Send {
+        block,
+        kind: kind.to_owned(),
+        text: text.to_owned(),
+        to: to
+            .iter()
+            .map(|&channel| Way {
+                channel: channel.to_owned(),
+                log: false,
+            })
+            .collect(),
+        speaker: CouncilRole::Lite,
+        message: MessageType::Escalation,
+        risk: Risk::High,
+        confidence_milli: Some(250),
+    }
+}
+
+async fn deliver(outlets: &Outlets, send: &Send) -> Vec<DeliveryNote> {
+    let said = Said {
+        run: run(),
+        episode: EpisodeId::root(),
+        ask: AskId(3),
+        at: AT,
+    };
+    let request = serde_json::to_string(send).unwrap();
+    let answer = outlets.deliver(&said, &request).await;
+    let answer: Sent = serde_json::from_str(answer.as_str()).unwrap();
+    answer.deliveries
+}
+
+fn states(notes: &[DeliveryNote]) -> Vec<DeliveryState> {
+    notes.iter().map(|note| note.state).collect()
+}
+
+fn contents(stub: &Stub) -> Vec<String> {
+    let posted = stub.posted().into_iter();
+    posted.map(|posted| posted.content).collect()
+}
+
+/// A stub whose waits are too short to be waited for.
+async fn stub(options: DiscordOptions) -> Stub {
+    let options = DiscordOptions {
+        reset_after: 0.001,
+        ..options
+    };
+    Stub::start(options).await.unwrap()
+}
+
+#[tokio::test]
+async fn g09_a_block_is_in_feed_council_and_memory_once_and_filtered_where_it_is_seen() {
+    let place = Place::new();
+    let text = "mail ann@example.org";
+    let block = send(
+        0,
+        "verify",
+        text,
+        &["cli", "web", "council", "memory", "discord"],
+    );
+    for _ in 0..2 {
+        // The second time is what a new owner does after a crash.
+        let outlets = place.outlets(None);
+        let notes = deliver(&outlets, &block).await;
+        let mut there = vec![DeliveryState::Delivered; 4];
+        there.push(DeliveryState::Absent);
+        assert_eq!(states(&notes), there);
+    }
+    let kept = place.home.open_channels().unwrap();
+    let web = kept.feed("web", 0, 10).unwrap();
+    assert_eq!(web.len(), 1);
+    let event = web[0].body.as_deref().unwrap();
+    assert_eq!(
+        event,
+        "event: block\ndata: {\"block\":0,\"kind\":\"verify\",\"log\":false,\"text\":\"mail [email]\"}\n\n"
+    );
+    let council = kept.feed("council", 0, 10).unwrap();
+    assert_eq!(council.len(), 1);
+    let message: serde_json::Value =
+        serde_json::from_str(council[0].body.as_deref().unwrap()).unwrap();
+    assert_eq!(message["type"], "ESCALATION");
+    assert_eq!(message["role"], "lite");
+    assert_eq!(message["risk_level"], "high");
+    assert_eq!(message["content"], "mail [email]");
+    let seeds = kept.seeds().list(Some(SeedState::New)).unwrap();
+    assert_eq!(seeds.len(), 1);
+    assert_eq!(seeds[0].text.as_deref(), Some(text), "as it was said");
+}
+
+#[tokio::test]
+async fn g09_discord_gets_every_message_once_and_in_order_within_its_limits() {
+    for at in [webhook, bot] {
+        let place = Place::new();
+        let stub = stub(DiscordOptions {
+            burst: 1,
+            ..DiscordOptions::default()
+        })
+        .await;
+        let outlets = place.outlets(Some(at(&stub)));
+        let long = "word ".repeat(900);
+        for (block, text) in ["one", &long, "three ann@example.org"]
+            .into_iter()
+            .enumerate()
+        {
+            let block = u32::try_from(block).unwrap();
+            let notes = deliver(&outlets, &send(block, "response", text, &["discord"])).await;
+            assert_eq!(states(&notes), [DeliveryState::Delivered], "{notes:?}");
+        }
+        let said = contents(&stub);
+        assert_eq!(said.len(), 5, "the long one is three messages");
+        assert_eq!(
+            (said[0].as_str(), said[4].as_str()),
+            ("one", "three [email]")
+        );
+        let requests = stub.requests();
+        assert!(requests > 5, "some came too early and were sent again");
+        let again = place.outlets(Some(at(&stub)));
+        deliver(&again, &send(0, "response", "one", &["discord"])).await;
+        assert_eq!(stub.requests(), requests, "what is there is not sent again");
+    }
+}
+
+#[tokio::test]
+async fn g09_a_lost_answer_is_asked_for_where_it_can_be_and_reported_where_not() {
+    let lose = || DiscordOptions {
+        lose: When::Every(1),
+        ..DiscordOptions::default()
+    };
+    let place = Place::new();
+    let hook = stub(lose()).await;
+    let block = send(0, "response", "one", &["discord"]);
+    let notes = deliver(&place.outlets(Some(webhook(&hook))), &block).await;
+    assert_eq!(states(&notes), [DeliveryState::Unknown]);
+    assert!(notes[0].detail.as_deref().unwrap().contains("F1035"));
+    let again = deliver(&place.outlets(Some(webhook(&hook))), &block).await;
+    assert_eq!(
+        states(&again),
+        [DeliveryState::Unknown],
+        "after a resume too"
+    );
+    assert_eq!(hook.requests(), 1, "it is not sent again");
+
+    let place = Place::new();
+    let sometimes = stub(DiscordOptions {
+        lose: When::Every(2),
+        ..DiscordOptions::default()
+    })
+    .await;
+    let outlets = place.outlets(Some(bot(&sometimes)));
+    for (number, text) in ["one", "two", "three"].into_iter().enumerate() {
+        let number = u32::try_from(number).unwrap();
+        let notes = deliver(&outlets, &send(number, "response", text, &["discord"])).await;
+        assert_eq!(states(&notes), [DeliveryState::Delivered], "{notes:?}");
+    }
+    assert_eq!(
+        contents(&sometimes),
+        ["one", "two", "three"],
+        "under its nonce"
+    );
+    assert!(sometimes.requests() > 3);
+}
+
+#[tokio::test]
+async fn g09_what_a_crash_cut_off_is_not_sent_again_by_a_webhook() {
+    let place = Place::new();
+    let stub = stub(DiscordOptions::default()).await;
+    let kept = place.home.open_channels().unwrap();
+    let id = format!("{}/0/0", run());
+    let of = DeliveryId {
+        id: &id,
+        channel: "discord",
+    };
+    let begun = fathom_store::channels::Progress {
+        is_over: false,
+        begun: 1,
+        sent: 0,
+    };
+    kept.note(of, begun, AT).unwrap();
+    let block = send(0, "response", "one", &["discord"]);
+    let notes = deliver(&place.outlets(Some(webhook(&stub))), &block).await;
+    assert_eq!(states(&notes), [DeliveryState::Unknown]);
+    assert_eq!(stub.requests(), 0);
+    let notes = deliver(&place.outlets(Some(bot(&stub))), &block).await;
+    assert_eq!(
+        states(&notes),
+        [DeliveryState::Delivered],
+        "a bot's is known again"
+    );
+}
+
+#[tokio::test]
+async fn g09_nothing_leaves_without_a_token_or_under_the_kill_switch_or_to_a_stranger() {
+    let place = Place::new();
+    let stub = stub(DiscordOptions::default()).await;
+    let block = send(0, "response", "one", &["discord", "pager", "shell"]);
+    let tell = async |at: DiscordAt| -> String {
+        let notes = deliver(&place.outlets(Some(at)), &block).await;
+        assert_eq!(states(&notes), [DeliveryState::Failed; 3]);
+        assert!(notes[1].detail.as_deref().unwrap().contains("F1038"));
+        notes[0].detail.clone().unwrap()
+    };
+    let without = DiscordAt {
+        token_env: "NONE".to_owned(),
+        ..webhook(&stub)
+    };
+    assert!(tell(without).await.contains("F1033"));
+    let wrong = DiscordAt {
+        webhook: Some("1".to_owned()),
+        ..webhook(&stub)
+    };
+    assert!(tell(wrong).await.contains("status 404"));
+    let private = DiscordAt {
+        url: stub.url().replace("127.0.0.1", "localhost"),
+        ..webhook(&stub)
+    };
+    assert!(tell(private).await.contains("F1032"));
+    place
+        .journal
+        .set_kill(&KillOrder {
+            scope: fathom_core::effect::KillScope::Platform("discord".to_owned()),
+            by: "ann".to_owned(),
+            why: "enough".to_owned(),
+            at: AT,
+        })
+        .unwrap();
+    assert!(
+        tell(webhook(&stub))
+            .await
+            .contains("kill switch: platform:discord")
+    );
+    assert!(contents(&stub).is_empty());
+    assert_eq!(DOMAIN, "channels");
+}

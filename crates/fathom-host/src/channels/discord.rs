@@ -1,0 +1,300 @@
+//! Messages on Discord, each at most once where Discord can tell, and reported where it cannot.
+//!
+//! That a message is begun is written down before it is sent. A bot's message carries a nonce that Discord knows again, so
+//! one whose answer was lost is sent again. A webhook's has none: after a lost answer or a crash it may be there, and it is
+//! not sent again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use fathom_core::effect::Target;
+use fathom_core::unit::{Millis, Timestamp};
+use fathom_output::channels::Delivery;
+use fathom_output::channels::discord::{self, Fate, Message};
+use fathom_store::Journal;
+use fathom_store::channels::{Channels as Kept, DeliveryId, Progress};
+use fathom_tools::post::{KeyPlace, NotPosted, Posted, Poster};
+use fathom_tools::{Secret, SystemResolver};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+
+use super::error::ChannelError;
+use crate::clock::{Clock, until};
+use crate::gates::pause;
+
+/// Longest wait for a limit before a message is given up.
+const WAIT_MAX: Duration = Duration::from_mins(1);
+/// How often a message is tried that did not get through.
+const TRIES_MAX: u32 = 4;
+/// The wait between two tries that Discord said nothing about.
+const AGAIN_AFTER: Millis = Millis(500);
+
+/// Where messages go.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiscordAt {
+    /// Scheme, host and port. Nothing else is reached.
+    #[serde(default = "usual_url")]
+    pub url: String,
+    /// The number of a webhook.
+    #[serde(default)]
+    pub webhook: Option<String>,
+    /// The number of a channel that a bot writes to.
+    #[serde(default)]
+    pub channel: Option<String>,
+    /// The variable that holds the token.
+    #[serde(default = "usual_variable")]
+    pub token_env: String,
+}
+
+fn usual_url() -> String {
+    "https://discord.com".to_owned()
+}
+
+fn usual_variable() -> String {
+    "FATHOM_DISCORD_TOKEN".to_owned()
+}
+
+/// Whose messages they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sender {
+    Webhook,
+    Bot,
+}
+
+impl DiscordAt {
+    /// What is wrong with it, if anything.
+    pub fn check(&self) -> Result<(), String> {
+        self.way().map(drop)
+    }
+
+    fn way(&self) -> Result<(Sender, String), String> {
+        let number = |id: &str| {
+            let is_number =
+                !id.is_empty() && id.len() <= 20 && id.bytes().all(|b| b.is_ascii_digit());
+            is_number
+                .then(|| id.to_owned())
+                .ok_or_else(|| format!("`{id}` is no number of Discord"))
+        };
+        match (&self.webhook, &self.channel) {
+            (Some(id), None) => Ok((Sender::Webhook, format!("/api/webhooks/{}", number(id)?))),
+            (None, Some(id)) => {
+                let path = format!("/api/v10/channels/{}/messages", number(id)?);
+                Ok((Sender::Bot, path))
+            }
+            _ => Err("it has either `webhook` or `channel`".to_owned()),
+        }
+    }
+}
+
+/// The way to Discord. One message at a time goes there, so that they stay in order and keep its limits.
+pub(super) struct Discord {
+    at: DiscordAt,
+    read_env: fn(&str) -> Option<String>,
+    /// Nothing is sent before this moment.
+    free_from: Mutex<Timestamp>,
+}
+
+/// A block on its way.
+pub(super) struct Post<'a> {
+    pub(super) of: DeliveryId<'a>,
+    pub(super) delivery: &'a Delivery,
+    pub(super) kept: &'a Kept,
+    pub(super) journal: &'a dyn Journal,
+    pub(super) clock: &'a dyn Clock,
+}
+
+impl Post<'_> {
+    fn note(&self, progress: Progress) -> Result<(), ChannelError> {
+        Ok(self.kept.note(self.of, progress, self.clock.now())?)
+    }
+
+    /// The kill switch covers what leaves the house.
+    fn check_kill(&self) -> Result<(), ChannelError> {
+        let target = Target {
+            tenant: String::new(),
+            platform: "discord".to_owned(),
+            account: "none".to_owned(),
+            action: "deliver".to_owned(),
+        };
+        let kills = self.journal.kills()?;
+        match kills.iter().find(|order| order.scope.covers(&target)) {
+            None => Ok(()),
+            Some(order) => Err(ChannelError::Killed {
+                scope: order.scope.to_string(),
+            }),
+        }
+    }
+}
+
+/// What became of one try.
+enum Tried {
+    /// It is there.
+    Sent,
+    /// It is not there, and may be tried again.
+    NotThere(String),
+    /// It may be there.
+    Lost(String),
+}
+
+impl Discord {
+    pub(super) fn new(at: DiscordAt, read_env: fn(&str) -> Option<String>) -> Self {
+        Self {
+            at,
+            read_env,
+            free_from: Mutex::new(Timestamp(0)),
+        }
+    }
+
+    /// Delivers a block, from where it was left.
+    pub(super) async fn deliver(&self, post: &Post<'_>) -> Result<(), ChannelError> {
+        let messages = discord::messages(post.delivery, post.of.id);
+        let mut progress = post.kept.progress(post.of)?;
+        let done = usize::try_from(progress.sent).unwrap_or(usize::MAX);
+        if done >= messages.len() {
+            return Ok(());
+        }
+        let (sender, path) = self
+            .at
+            .way()
+            .map_err(|what| ChannelError::Settings { what })?;
+        if progress.begun > progress.sent && sender == Sender::Webhook {
+            let why = "it was begun before a crash, and a webhook cannot be asked".to_owned();
+            return Err(ChannelError::Unknown { why });
+        }
+        let variable = &self.at.token_env;
+        let token = (self.read_env)(variable).ok_or_else(|| ChannelError::NoToken {
+            variable: variable.clone(),
+        })?;
+        let line = Line {
+            poster: Poster::new(&self.at.url, Arc::new(SystemResolver))?,
+            key: Secret::new(token),
+            sender,
+            path,
+        };
+        let mut free_from = self.free_from.lock().await;
+        for message in messages.iter().skip(done) {
+            let sent = line
+                .send(message, &mut progress, post, &mut free_from)
+                .await;
+            if let Err(error) = sent {
+                let begun = match error {
+                    ChannelError::Unknown { .. } => progress.begun,
+                    _ => progress.sent,
+                };
+                let is_over = true;
+                post.note(Progress {
+                    is_over,
+                    begun,
+                    ..progress
+                })?;
+                return Err(error);
+            }
+        }
+        post.note(Progress {
+            is_over: true,
+            ..progress
+        })
+    }
+}
+
+/// The way one block takes.
+struct Line {
+    poster: Poster,
+    key: Secret,
+    sender: Sender,
+    path: String,
+}
+
+impl Line {
+    /// Sends one message, and tries again where that is safe.
+    async fn send(
+        &self,
+        message: &Message,
+        progress: &mut Progress,
+        post: &Post<'_>,
+        free_from: &mut Timestamp,
+    ) -> Result<(), ChannelError> {
+        let mut last = String::new();
+        for _ in 0..TRIES_MAX {
+            let wait = until(post.clock, *free_from);
+            if wait > WAIT_MAX {
+                let seconds = wait.as_secs();
+                return Err(ChannelError::Limited { seconds });
+            }
+            pause(millis(wait)).await;
+            post.check_kill()?;
+            progress.begun = progress.sent + 1;
+            post.note(*progress)?;
+            match self.try_once(message, free_from, post.clock).await? {
+                Tried::Sent => {
+                    progress.sent += 1;
+                    return post.note(*progress);
+                }
+                Tried::NotThere(why) => {
+                    progress.begun = progress.sent;
+                    post.note(*progress)?;
+                    last = why;
+                }
+                Tried::Lost(why) if self.sender == Sender::Webhook => {
+                    return Err(ChannelError::Unknown { why });
+                }
+                // Under its nonce it is known again.
+                Tried::Lost(why) => last = why,
+            }
+        }
+        if progress.begun > progress.sent {
+            return Err(ChannelError::Unknown { why: last });
+        }
+        Err(ChannelError::Refused { why: last })
+    }
+
+    async fn try_once(
+        &self,
+        message: &Message,
+        free_from: &mut Timestamp,
+        clock: &dyn Clock,
+    ) -> Result<Tried, ChannelError> {
+        let (place, body) = match self.sender {
+            Sender::Webhook => (KeyPlace::Path, message.webhook_body()),
+            Sender::Bot => (KeyPlace::Header("Bot"), message.bot_body()),
+        };
+        let posted = self
+            .poster
+            .post(&self.path, (&self.key, place), &body)
+            .await;
+        let Posted { status, body, .. } = match &posted {
+            Ok(posted) => posted,
+            Err(NotPosted::Refused(error)) => {
+                return Err(ChannelError::Settings {
+                    what: error.to_string(),
+                });
+            }
+            Err(NotPosted::NotSent(why)) => {
+                *free_from = clock.now().plus(AGAIN_AFTER);
+                return Ok(Tried::NotThere(why.clone()));
+            }
+            Err(NotPosted::Lost(why)) => {
+                *free_from = clock.now().plus(AGAIN_AFTER);
+                return Ok(Tried::Lost(why.clone()));
+            }
+        };
+        let header = |name: &str| posted.as_ref().ok().and_then(|posted| posted.header(name));
+        let plan = discord::read(*status, header, body);
+        *free_from = clock.now().plus(millis(plan.wait));
+        let said = format!("status {status}");
+        Ok(match plan.fate {
+            Fate::Sent => Tried::Sent,
+            Fate::TooEarly => Tried::NotThere(said),
+            Fate::Unknown => {
+                *free_from = (*free_from).max(clock.now().plus(AGAIN_AFTER));
+                Tried::Lost(said)
+            }
+            Fate::Refused => return Err(ChannelError::Refused { why: said }),
+        })
+    }
+}
+
+fn millis(wait: Duration) -> Millis {
+    Millis(u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
+}

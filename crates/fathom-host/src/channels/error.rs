@@ -1,0 +1,117 @@
+//! Why a block did not reach a channel.
+
+use fathom_core::delivery::DeliveryState;
+use fathom_output::redact::RedactError;
+use fathom_store::StoreError;
+use fathom_store::channels::ChannelStoreError;
+use fathom_tools::ToolsError;
+
+/// Why a block did not reach a channel, or nobody knows whether it did.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ChannelError {
+    /// What is kept of channels cannot be used.
+    #[error(transparent)]
+    Kept(#[from] ChannelStoreError),
+    /// The filters cannot be made, and nothing passes without them.
+    #[error(transparent)]
+    Filters(#[from] RedactError),
+    /// The kill switch cannot be read.
+    #[error(transparent)]
+    Journal(#[from] StoreError),
+    /// Discord is set up in a way that cannot be meant.
+    #[error("Discord is set up wrongly: {what}")]
+    Settings {
+        /// What is wrong.
+        what: String,
+    },
+    /// The variable that holds the token is not set.
+    #[error("the variable `{variable}` with the token of Discord is not set")]
+    NoToken {
+        /// The variable.
+        variable: String,
+    },
+    /// Discord does not take it.
+    #[error("Discord refused the message: {why}")]
+    Refused {
+        /// What it said.
+        why: String,
+    },
+    /// It may be there.
+    #[error("the message may have been delivered: {why}")]
+    Unknown {
+        /// What was seen.
+        why: String,
+    },
+    /// The wait that Discord asks for is too long.
+    #[error("Discord wants to be left alone for {seconds} s")]
+    Limited {
+        /// How long.
+        seconds: u64,
+    },
+    /// The kill switch is thrown.
+    #[error("kill switch: {scope}")]
+    Killed {
+        /// How far it reaches.
+        scope: String,
+    },
+    /// There is no such channel, or it takes no blocks.
+    #[error("`{name}` is no channel that takes blocks")]
+    NoChannel {
+        /// What was asked for.
+        name: String,
+    },
+}
+
+impl ChannelError {
+    /// The code a user can look up.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Kept(error) => error.code(),
+            Self::Filters(error) => error.code(),
+            Self::Journal(error) => error.code(),
+            Self::Settings { .. } => "F1032",
+            Self::NoToken { .. } => "F1033",
+            Self::Refused { .. } => "F1034",
+            Self::Unknown { .. } => "F1035",
+            Self::Limited { .. } => "F1036",
+            Self::Killed { .. } => "F1037",
+            Self::NoChannel { .. } => "F1038",
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::Kept(error) => return error.hint(),
+            Self::Filters(error) => return error.hint().into(),
+            Self::Journal(error) => return error.hint(),
+            Self::Settings { .. } => {
+                "[channels.discord] has `webhook` or `channel`, both the number that Discord shows"
+            }
+            Self::NoToken { .. } => "set it, or name another one as `token_env`",
+            Self::Refused { .. } => "check webhook or channel, the token and its rights",
+            Self::Unknown { .. } => "look at the channel; it is not sent again",
+            Self::Limited { .. } => "wait, and say less there",
+            Self::Killed { .. } => "`fathom kill --show` says why; `--lift` lifts it",
+            Self::NoChannel { .. } => "there are cli, web, discord, council and memory",
+        }
+        .to_owned()
+    }
+
+    /// What it means for the delivery.
+    pub(super) const fn state(&self) -> DeliveryState {
+        match self {
+            Self::Unknown { .. } => DeliveryState::Unknown,
+            _ => DeliveryState::Failed,
+        }
+    }
+}
+
+impl From<ToolsError> for ChannelError {
+    fn from(error: ToolsError) -> Self {
+        Self::Settings {
+            what: error.to_string(),
+        }
+    }
+}

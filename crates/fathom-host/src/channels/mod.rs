@@ -1,0 +1,207 @@
+//! Delivers blocks: through the filters, each once, with what became of it.
+//!
+//! The request is durable before it comes here, and comes again after a crash. What is kept in the home is kept in one step
+//! with the note that it is done. What leaves the house is written down before it is sent: see [`discord`].
+
+mod discord;
+mod error;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fathom_core::delivery::{DeliveryNote, DeliveryState, Send, Sent, Way};
+use fathom_core::id::{AskId, EpisodeId, RunId};
+use fathom_core::marker::{BlockKind, Marker};
+use fathom_core::programs::council::Milli;
+use fathom_core::protocol::{Draft, MessageType};
+use fathom_core::text::Text;
+use fathom_core::unit::Timestamp;
+use fathom_output::channels::{Channel, Clean, Delivery, Part, Sieve, web};
+use fathom_output::matrix::Form;
+use fathom_output::redact::{Redactor, Rules};
+use fathom_store::channels::{Channels as Kept, DeliveryId, NewSeed, SeedKind};
+use fathom_store::{Home, Journal};
+
+pub use discord::DiscordAt;
+pub use error::ChannelError;
+
+use crate::clock::Clock;
+use crate::runtime::Options;
+use discord::Discord;
+
+/// The channels of a home.
+pub(crate) struct Outlets {
+    home: Home,
+    journal: Arc<dyn Journal>,
+    clock: Arc<dyn Clock>,
+    discord: Option<Discord>,
+    open: Mutex<Option<Open>>,
+}
+
+/// What every delivery needs, made when the first one comes.
+#[derive(Clone)]
+struct Open {
+    kept: Kept,
+    filter: Redactor,
+}
+
+/// Which ask of which episode a delivery belongs to.
+pub(crate) struct Said {
+    pub(crate) run: RunId,
+    pub(crate) episode: EpisodeId,
+    pub(crate) ask: AskId,
+    pub(crate) at: Timestamp,
+}
+
+impl Outlets {
+    pub(crate) fn new(home: &Home, journal: &Arc<dyn Journal>, options: &Options) -> Self {
+        let discord = options.discord.clone();
+        Self {
+            home: home.clone(),
+            journal: Arc::clone(journal),
+            clock: Arc::clone(&options.clock),
+            discord: discord.map(|at| Discord::new(at, options.read_env)),
+            open: Mutex::default(),
+        }
+    }
+
+    /// Delivers a block wherever it is to go, and says what became of it.
+    pub(crate) async fn deliver(&self, said: &Said, request: &str) -> Text {
+        let deliveries = match serde_json::from_str::<Send>(request) {
+            Ok(send) => {
+                let mut deliveries = Vec::new();
+                for way in &send.to {
+                    deliveries.push(self.note(said, &send, way).await);
+                }
+                deliveries
+            }
+            Err(error) => {
+                tracing::warn!(%error, "a delivery cannot be read");
+                Vec::new()
+            }
+        };
+        let sent = Sent { deliveries };
+        Text::new(serde_json::to_string(&sent).unwrap_or_default())
+    }
+
+    async fn note(&self, said: &Said, send: &Send, way: &Way) -> DeliveryNote {
+        let (state, detail) = match self.one(said, send, way).await {
+            Ok(state) => (state, None),
+            Err(error) => {
+                let (code, channel) = (error.code(), way.channel.as_str());
+                tracing::warn!(code, channel, %error, "a block was not delivered");
+                let detail = format!("{error} ({code}; hint: {})", error.hint());
+                (error.state(), Some(detail))
+            }
+        };
+        DeliveryNote {
+            channel: way.channel.clone(),
+            log: way.log,
+            state,
+            detail,
+        }
+    }
+
+    async fn one(
+        &self,
+        said: &Said,
+        send: &Send,
+        way: &Way,
+    ) -> Result<DeliveryState, ChannelError> {
+        let no_channel = || ChannelError::NoChannel {
+            name: way.channel.clone(),
+        };
+        let channel = Channel::from_name(&way.channel).ok_or_else(no_channel)?;
+        let kind = BlockKind::from_name(&send.kind).ok_or_else(no_channel)?;
+        let open = self.open()?;
+        let id = format!("{}/{}/{}", said.run, said.episode, send.block);
+        let of = DeliveryId {
+            id: &id,
+            channel: channel.as_str(),
+        };
+        let clean = Sieve::whole(&open.filter, channel, &send.text);
+        match channel {
+            // Whoever follows the run shows it, out of the record.
+            Channel::Cli => {}
+            Channel::Web => {
+                let delivery = whole(channel, kind, send, way, clean);
+                let bodies = [web::event(&delivery)];
+                open.kept.publish(of, said.run, &bodies, said.at)?;
+            }
+            Channel::Council => {
+                let bodies = [envelope(said, send, &clean)];
+                open.kept.publish(of, said.run, &bodies, said.at)?;
+            }
+            Channel::Memory => open.kept.remember(
+                of,
+                &NewSeed {
+                    id: &id,
+                    run: said.run,
+                    kind: match kind.goes_as() {
+                        Marker::ThoughtSeed => SeedKind::ThoughtSeed,
+                        _ => SeedKind::Verify,
+                    },
+                    text: &send.text,
+                    created: said.at,
+                },
+            )?,
+            Channel::Discord => {
+                let Some(discord) = &self.discord else {
+                    return Ok(DeliveryState::Absent);
+                };
+                let delivery = whole(channel, kind, send, way, clean);
+                let post = discord::Post {
+                    of,
+                    delivery: &delivery,
+                    kept: &open.kept,
+                    journal: &*self.journal,
+                    clock: &*self.clock,
+                };
+                discord.deliver(&post).await?;
+            }
+            Channel::Shell => return Err(no_channel()),
+        }
+        Ok(DeliveryState::Delivered)
+    }
+
+    fn open(&self) -> Result<Open, ChannelError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = &*open {
+            return Ok(open.clone());
+        }
+        let made = Open {
+            kept: self.home.open_channels()?,
+            filter: Redactor::new(&Rules::builtin()?, None)?,
+        };
+        *open = Some(made.clone());
+        Ok(made)
+    }
+}
+
+fn whole(channel: Channel, kind: BlockKind, send: &Send, way: &Way, clean: Clean) -> Delivery {
+    Delivery {
+        channel,
+        kind,
+        block: send.block,
+        form: if way.log { Form::Log } else { Form::Said },
+        part: Part::Whole(clean),
+    }
+}
+
+/// A block as a message of the council protocol.
+fn envelope(said: &Said, send: &Send, clean: &Clean) -> String {
+    let content = Text::from(clean.as_str());
+    let draft = match send.message {
+        MessageType::Escalation => Draft::escalation(send.speaker, content),
+        _ => Draft::info(send.speaker, content),
+    };
+    let confidence = send
+        .confidence_milli
+        .and_then(|milli| Milli::new(milli).ok());
+    let draft = draft.at_risk(send.risk).confident(confidence);
+    let envelope = draft.stamp(&said.episode, said.ask, said.at);
+    serde_json::to_string(&envelope).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "channels_tests.rs"]
+mod tests;

@@ -1,0 +1,71 @@
+//! Keys that go. Each is still read, with a warning, in the minor version that deprecates it, and gone in the next one.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::flaw::Flaw;
+use super::version::Version;
+
+/// A key that goes, and the one that takes its place in the same table.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deprecated {
+    /// The file it stands in.
+    pub(super) file: &'static str,
+    /// The tables that lead to it, and the key, as `packet.mtu`.
+    pub(super) key: &'static str,
+    /// The key to write instead.
+    pub(super) instead: &'static str,
+    /// The version of the protocol that deprecates it.
+    pub(super) since: Version,
+}
+
+/// The keys that go. Protocol 1.0 has nothing to take back yet.
+pub(super) const DEPRECATED: &[Deprecated] = &[];
+
+/// Puts what stands under the old keys of a file under the new ones, and tells each with its place. A key whose time is
+/// over is left as it is: nobody knows it any more.
+pub(super) fn rename(
+    document: &mut DeTable<'_>,
+    file: &str,
+    known: &[Deprecated],
+    spoken: Version,
+) -> Vec<(Range<usize>, Flaw)> {
+    let is_read = |old: &&Deprecated| {
+        old.file == file && (old.since.major, old.since.minor) == (spoken.major, spoken.minor)
+    };
+    let found = known.iter().filter(is_read);
+    found.filter_map(|old| rename_one(document, old)).collect()
+}
+
+fn rename_one(document: &mut DeTable<'_>, old: &Deprecated) -> Option<(Range<usize>, Flaw)> {
+    let mut parts: Vec<&str> = old.key.split('.').collect();
+    let key = parts.pop()?;
+    let mut table = document;
+    for part in parts {
+        table = match table.get_mut(part)?.get_mut() {
+            DeValue::Table(below) => below,
+            _ => return None,
+        };
+    }
+    let mut keys = table.keys();
+    let at = keys.find(|own| own.get_ref() == key).map(Spanned::span)?;
+    // Where both are there, the old one stays, and is an unknown key.
+    if table.contains_key(old.instead) {
+        return None;
+    }
+    let value = table.remove(key)?;
+    table.insert(Spanned::new(at.clone(), Cow::Borrowed(old.instead)), value);
+    let flaw = Flaw::Deprecated {
+        key: old.key.to_owned(),
+        since: old.since,
+        instead: old.instead,
+    };
+    Some((at, flaw))
+}
+
+#[cfg(test)]
+#[path = "deprecated_tests.rs"]
+mod tests;

@@ -1,0 +1,150 @@
+//! All that is found in a charter, and where.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::flaw::Flaw;
+use super::limit;
+
+/// A place in a text file, with the line that stands there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The line, counted from one.
+    pub line: usize,
+    /// The character in that line, counted from one.
+    pub column: usize,
+    /// The line as it can be shown: no control characters, and not longer than a line of a terminal.
+    pub excerpt: String,
+    /// Characters of the excerpt before the place.
+    #[serde(skip)]
+    pub before: usize,
+    /// Characters of the excerpt that are meant.
+    #[serde(skip)]
+    pub width: usize,
+}
+
+/// One thing about a charter that is wrong, or worth a warning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The file, from the charter's folder, with slashes.
+    pub file: String,
+    /// Where in the file, unless it is about all of it.
+    pub place: Option<Place>,
+    /// What it is.
+    pub flaw: Flaw,
+}
+
+impl Finding {
+    /// The finding's code, as its page in `docs/errors` is called.
+    pub fn code(&self) -> &'static str {
+        self.flaw.code()
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> String {
+        self.flaw.hint()
+    }
+
+    /// Where it comes in a list: `charter.toml` first, then file by file, from top to bottom.
+    pub(super) fn order(&self) -> (bool, String, usize, usize) {
+        let place = self.place.as_ref();
+        let place = place.map_or((0, 0), |place| (place.line, place.column));
+        (
+            self.file != "charter.toml",
+            self.file.clone(),
+            place.0,
+            place.1,
+        )
+    }
+
+    /// `charter.toml:3:1`, which editors and terminals turn into a link.
+    pub fn position(&self) -> String {
+        match &self.place {
+            Some(place) => format!("{}:{}:{}", self.file, place.line, place.column),
+            None => self.file.clone(),
+        }
+    }
+
+    /// The position and the line there, with a mark below what is meant.
+    pub fn picture(&self) -> Vec<String> {
+        let Some(place) = &self.place else {
+            return vec![format!("  --> {}", self.file)];
+        };
+        let number = place.line.to_string();
+        let gutter = " ".repeat(number.len());
+        let indent = " ".repeat(place.before);
+        let mark = "^".repeat(place.width.max(1));
+        vec![
+            format!("{gutter} --> {}", self.position()),
+            format!("{gutter} |"),
+            format!("{number} | {}", place.excerpt)
+                .trim_end()
+                .to_owned(),
+            format!("{gutter} | {indent}{mark}"),
+        ]
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.position(), self.flaw)
+    }
+}
+
+impl Serialize for Finding {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Record<'a> {
+            code: &'static str,
+            message: String,
+            hint: String,
+            file: &'a str,
+            line: Option<usize>,
+            column: Option<usize>,
+            excerpt: Option<&'a str>,
+        }
+        let place = self.place.as_ref();
+        let record = Record {
+            code: self.code(),
+            message: self.flaw.to_string(),
+            hint: self.hint(),
+            file: &self.file,
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            excerpt: place.map(|place| place.excerpt.as_str()),
+        };
+        record.serialize(serializer)
+    }
+}
+
+/// All that was found in a charter, in the order it was met.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Findings {
+    pub(super) problems: Vec<Finding>,
+    pub(super) warnings: Vec<Finding>,
+}
+
+impl Findings {
+    /// Adds a problem, as long as somebody may still read it.
+    pub(super) fn problem(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
+        if self.problems.len() < limit::FINDINGS_MAX {
+            self.problems.push(finding(file, place, flaw));
+        }
+    }
+
+    /// Adds a warning, as long as somebody may still read it.
+    pub(super) fn warning(&mut self, file: &str, place: Option<Place>, flaw: Flaw) {
+        if self.warnings.len() < limit::FINDINGS_MAX {
+            self.warnings.push(finding(file, place, flaw));
+        }
+    }
+}
+
+fn finding(file: &str, place: Option<Place>, flaw: Flaw) -> Finding {
+    Finding {
+        file: file.to_owned(),
+        place,
+        flaw,
+    }
+}

@@ -1,0 +1,255 @@
+//! Why an identity does not count, or may not be changed.
+
+use std::io;
+use std::path::PathBuf;
+
+use fathom_core::id::RunId;
+use fathom_core::protocol::CouncilRole;
+use fathom_core::unit::Millis;
+
+use super::stability::{SCORE_MIN_MILLI, WINDOW};
+use crate::charter::PROTOCOL;
+
+/// The rule of the governance session that the stack does not meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unstable {
+    /// It has not been watched for long enough.
+    #[error("rule `24-hours`: the stack was watched for {} of {}", hours(*covered), hours(WINDOW))]
+    TooShort {
+        /// For how long it was, without a gap.
+        covered: Millis,
+    },
+    /// Nobody watched for a while.
+    #[error("rule `no-gap`: for {} nobody noted how the stack stood", seconds(*gap))]
+    Gap {
+        /// For how long.
+        gap: Millis,
+    },
+    /// The score was too low.
+    #[error("rule `score`: the stability score was {}, and {} is needed throughout", share(*milli), share(SCORE_MIN_MILLI))]
+    Score {
+        /// The lowest one.
+        milli: u16,
+    },
+    /// A role was not heard for too long.
+    #[error("rule `online`: {role} was not heard for {}", seconds(*silent))]
+    Offline {
+        /// The role.
+        role: CouncilRole,
+        /// For how long.
+        silent: Millis,
+    },
+    /// A cycle of the initiative loop failed.
+    #[error("rule `loop`: a cycle of the initiative loop failed")]
+    LoopFailed,
+    /// The initiative loop did not run.
+    #[error("rule `loop`: the initiative loop was off")]
+    LoopOff,
+}
+
+impl Unstable {
+    /// The rule's name.
+    pub const fn rule(&self) -> &'static str {
+        match self {
+            Self::TooShort { .. } => "24-hours",
+            Self::Gap { .. } => "no-gap",
+            Self::Score { .. } => "score",
+            Self::Offline { .. } => "online",
+            Self::LoopFailed | Self::LoopOff => "loop",
+        }
+    }
+}
+
+fn hours(span: Millis) -> String {
+    format!("{} h {} min", span.0 / 3_600_000, span.0 / 60_000 % 60)
+}
+
+fn seconds(span: Millis) -> String {
+    format!("{} s", span.0 / 1_000)
+}
+
+fn share(milli: u16) -> String {
+    format!("0.{milli:03}")
+}
+
+/// Everything that can be wrong with an identity or a change of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdentityError {
+    /// The signature is not of this identity.
+    #[error("the signature of the identity of `{charter}` does not fit it")]
+    BadSignature {
+        /// The charter.
+        charter: String,
+    },
+    /// Somebody else signed it.
+    #[error(
+        "the identity of `{charter}` is signed by `key:{signer}`, and the creator is `key:{creator}`"
+    )]
+    NotCreator {
+        /// The charter.
+        charter: String,
+        /// Who signed.
+        signer: String,
+        /// Who should have.
+        creator: String,
+    },
+    /// It must be signed and is not.
+    #[error(
+        "the identity of `{charter}` is not signed by the creator, and `required = true` of [identity] wants that"
+    )]
+    Required {
+        /// The charter.
+        charter: String,
+    },
+    /// It was signed, and is not any more.
+    #[error("the identity of `{charter}` was signed by the creator before, and this one is not")]
+    UnsignedChange {
+        /// The charter.
+        charter: String,
+    },
+    /// It was replaced by a later one.
+    #[error("this identity of `{charter}` was replaced by a later one")]
+    RolledBack {
+        /// The charter.
+        charter: String,
+    },
+    /// The configuration names another creator than the home knows.
+    #[error(
+        "the configuration names `key:{configured}` as the creator, and this home knows `key:{known}`"
+    )]
+    OtherCreator {
+        /// That of the configuration.
+        configured: String,
+        /// That of the home.
+        known: String,
+    },
+    /// The charter has another identity than the run began with.
+    #[error("the identity of `{charter}` is not the one that run `{run}` began with")]
+    ChangedSince {
+        /// The charter.
+        charter: String,
+        /// The run.
+        run: RunId,
+    },
+    /// The packets of a run are of another major version.
+    #[error("run `{run}` speaks protocol {said}, this build speaks {PROTOCOL}")]
+    OtherProtocol {
+        /// The run.
+        run: RunId,
+        /// What it speaks.
+        said: String,
+    },
+    /// Nobody is known as the creator.
+    #[error("nobody is known as the creator here")]
+    NoCreator,
+    /// The stack is not as a governance session needs it.
+    #[error("a governance session needs a stable stack: {why}")]
+    NotStable {
+        /// The rule that is not met.
+        why: Unstable,
+    },
+    /// The stack is stable, so it has a say.
+    #[error(
+        "the stack has been stable for 24 h: the creator alone does not change the identity of `{charter}`"
+    )]
+    StackIsStable {
+        /// The charter.
+        charter: String,
+    },
+    /// An emergency needs Prime.
+    #[error("an emergency patch needs Prime's signature: {why}")]
+    NeedsPrime {
+        /// What is missing.
+        why: &'static str,
+    },
+    /// The charter comes with the program.
+    #[error("`{charter}` is built in and cannot be changed")]
+    BuiltIn {
+        /// The charter.
+        charter: String,
+    },
+    /// A file cannot be read or written.
+    #[error("cannot change `{}`", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The identity stays as it is.
+    #[error("the identity of `{charter}` is the same as before")]
+    Unchanged {
+        /// The charter.
+        charter: String,
+    },
+}
+
+impl IdentityError {
+    /// The error's code, as its page in `docs/errors` is called.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::BadSignature { .. } => "F1050",
+            Self::NotCreator { .. } => "F1051",
+            Self::Required { .. } => "F1052",
+            Self::UnsignedChange { .. } => "F1053",
+            Self::RolledBack { .. } => "F1054",
+            Self::OtherCreator { .. } => "F1055",
+            Self::ChangedSince { .. } => "F1056",
+            Self::OtherProtocol { .. } => "F1057",
+            Self::NoCreator => "F1060",
+            Self::NotStable { .. } => "F1061",
+            Self::StackIsStable { .. } => "F1062",
+            Self::NeedsPrime { .. } => "F1063",
+            Self::BuiltIn { .. } => "F1064",
+            Self::File { .. } => "F1065",
+            Self::Unchanged { .. } => "F1066",
+        }
+    }
+
+    /// What the user may do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::BadSignature { .. } => {
+                "put identity.toml back as it was, or have the creator sign it: `fathom identity sign DIR --key FILE`".into()
+            }
+            Self::NotCreator { .. } | Self::Required { .. } => {
+                "the creator signs it: `fathom identity sign DIR --key FILE`".into()
+            }
+            Self::UnsignedChange { charter } => format!(
+                "put the signed identity back, have the creator sign this one, or give the other charter another name than `{charter}`"
+            ),
+            Self::RolledBack { .. } => {
+                "put the later one back, or have the creator sign this one again: `fathom identity sign DIR --key FILE`".into()
+            }
+            Self::OtherCreator { .. } => {
+                "mend `creator` of [identity] in fathom.toml; a home keeps its first creator".into()
+            }
+            Self::ChangedSince { .. } => {
+                "put the identity back as it was, or begin a new run".into()
+            }
+            Self::OtherProtocol { .. } => {
+                "go on with a Fathom that speaks its protocol, or begin a new run; docs/charters.md tells how a charter migrates".into()
+            }
+            Self::NoCreator => {
+                "write `creator = \"ed25519:…\"` under [identity] in fathom.toml, or sign an identity first".into()
+            }
+            Self::NotStable { .. } => {
+                "`fathom identity show` tells how the stack stands; until then the creator alone may sign: `fathom identity sign`".into()
+            }
+            Self::StackIsStable { .. } => {
+                "put it to the council: `fathom identity propose DIR --key FILE`; in an emergency sign with `--prime-key FILE --reason TEXT`".into()
+            }
+            Self::NeedsPrime { .. } => {
+                "write `prime = \"ed25519:…\"` under [identity] in fathom.toml, and give `--prime-key FILE --reason TEXT`".into()
+            }
+            Self::BuiltIn { .. } => {
+                "begin one of your own: `fathom charter new NAME`, then give its folder".into()
+            }
+            Self::File { .. } => "check the path and its permissions".into(),
+            Self::Unchanged { .. } => {
+                "change traits or rules in identity.toml first; other changes go by `fathom rfc propose`".into()
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Making a proposal the charter.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path as FilePath, PathBuf};
+
+use fathom_core::protocol::Ruling;
+use fathom_store::{ApproverKey, NewAct};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde::{Deserialize, Serialize};
+
+use super::proposing::MERGED;
+use super::{Merged, Proposal, Rfc, RfcError, digest_of};
+use crate::charter::{Charter, charter_files, is_charter_entry};
+use crate::error::HostError;
+use crate::identity::{IdentityError, Path};
+use crate::people::OsUser;
+use crate::rfc::diff::Bump;
+use crate::runtime::Runtime;
+
+/// What creator and Prime sign in an emergency begins with this.
+const EMERGENCY_TAG: &[u8] = b"fathom/rfc-emergency/1";
+
+/// By whose word a proposal is merged.
+#[derive(Clone, Copy, Debug)]
+pub enum Merge<'a> {
+    /// By reviews and votes.
+    Voted,
+    /// By the creator and Prime, for a reason.
+    Emergency {
+        /// The creator's key.
+        creator: &'a ApproverKey,
+        /// Prime's key.
+        prime: &'a ApproverKey,
+        /// Why it cannot wait.
+        reason: &'a str,
+    },
+}
+
+/// An emergency as it is written down.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Emergency {
+    /// Why it could not wait.
+    pub reason: String,
+    /// The creator's signature.
+    pub creator: String,
+    /// Prime's signature.
+    pub prime: String,
+}
+
+impl Runtime {
+    /// Makes a proposal the charter: all of it at once, and what was there is kept beside it.
+    pub fn merge(&self, rfc: &Rfc, merge: Merge<'_>) -> Result<Rfc, HostError> {
+        let id = rfc.id.clone();
+        let record = self.inner.home.open_governance()?;
+        // Somebody may have merged it since it was looked at.
+        let rfc = &self.rfc_in(&record, &id)?;
+        if rfc.merged.is_some() {
+            return Err(RfcError::Merged { id }.into());
+        }
+        let emergency = match merge {
+            Merge::Voted => {
+                check_vote(rfc)?;
+                None
+            }
+            Merge::Emergency {
+                creator,
+                prime,
+                reason,
+            } => Some(self.emergency(rfc, creator, prime, reason)?),
+        };
+        let path = self.check_identity(rfc, emergency.as_ref())?;
+        let kept = put_in_place(&rfc.proposal)?;
+        let charter = Charter::load(&rfc.proposal.folder, &|_| 0)?;
+        if let Some(path) = path {
+            let reason = emergency
+                .as_ref()
+                .map(|emergency| emergency.reason.as_str());
+            self.identity_changed(&record, &charter, path, reason)?;
+        }
+        let merged = Merged {
+            at: self.now(),
+            by: OsUser::current().to_string(),
+            path,
+            kept,
+            emergency,
+        };
+        let body = serde_json::to_string(&merged).unwrap_or_default();
+        record.add(NewAct {
+            at: merged.at,
+            subject: &rfc.id,
+            kind: MERGED,
+            by: &merged.by,
+            body: &body,
+        })?;
+        self.rfc_in(&record, &rfc.id)
+    }
+
+    fn emergency(
+        &self,
+        rfc: &Rfc,
+        creator: &ApproverKey,
+        prime: &ApproverKey,
+        reason: &str,
+    ) -> Result<Emergency, HostError> {
+        let proposal = &rfc.proposal;
+        self.creator()?;
+        self.check_creator(&proposal.charter, &creator.public())?;
+        self.check_prime(prime)?;
+        let no = |why: String| Err(RfcError::NoPatch { why }.into());
+        if reason.trim().is_empty() {
+            return no("it has no reason".to_owned());
+        }
+        let needed = Bump::Patch.after(proposal.from);
+        if proposal.to != needed {
+            return no(format!(
+                "it takes {} to {}, not to {needed}",
+                proposal.from, proposal.to
+            ));
+        }
+        let mut wide = proposal.changes.iter();
+        if let Some(wide) =
+            wide.find(|change| change.bump > Bump::Patch && !change.is_of_identity())
+        {
+            return no(format!(
+                "`{}` of {} is a {} change",
+                wide.key, wide.file, wide.bump
+            ));
+        }
+        let digest = proposal.digest();
+        let message = [EMERGENCY_TAG, &digest.0, reason.as_bytes()].concat();
+        Ok(Emergency {
+            reason: reason.to_owned(),
+            creator: creator.sign_message(&message),
+            prime: prime.sign_message(&message),
+        })
+    }
+
+    /// The way by which the identity changes, if it does: it must be signed by the creator, and the stack be stable
+    /// where it is no emergency.
+    fn check_identity(
+        &self,
+        rfc: &Rfc,
+        emergency: Option<&Emergency>,
+    ) -> Result<Option<Path>, HostError> {
+        let proposal = &rfc.proposal;
+        if !proposal.changes_identity() {
+            return Ok(None);
+        }
+        let charter = Charter::of_texts(&proposal.charter, &proposal.files)?;
+        self.admit_proposed(&charter)?;
+        if emergency.is_some() {
+            return Ok(Some(Path::Emergency));
+        }
+        if let Some(why) = self.stability()?.steadiness()?.broken {
+            return Err(IdentityError::NotStable { why }.into());
+        }
+        let (from, to) = (proposal.from, proposal.to);
+        let (bump, needed) = (proposal.bump, proposal.bump.after(from));
+        if to < needed {
+            return Err(RfcError::Version {
+                from,
+                to,
+                bump,
+                needed,
+            }
+            .into());
+        }
+        Ok(Some(Path::Session))
+    }
+}
+
+/// Puts the files in place, and tells where the old ones are.
+fn put_in_place(proposal: &Proposal) -> Result<PathBuf, HostError> {
+    let id = proposal.id();
+    let folder = &proposal.folder;
+    if !proposal.files.keys().all(|name| is_inside(name)) {
+        return Err(RfcError::Damaged { id }.into());
+    }
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let kept = folder.with_file_name(format!(".{name}.before-{id}"));
+    let now = digest_of(&charter_files(folder)?);
+    // A crash came between the exchange and its record.
+    if now == digest_of(&proposal.files) && kept.is_dir() {
+        return Ok(kept);
+    }
+    if now != proposal.base {
+        let charter = proposal.charter.clone();
+        return Err(RfcError::BaseChanged { charter, id }.into());
+    }
+    let whole = || {
+        // What a crash left of an earlier try.
+        if kept.is_dir() {
+            fs::remove_dir_all(&kept)?;
+        }
+        write_beside(proposal, &kept)?;
+        exchange(&kept, folder)
+    };
+    whole().map_err(|source| RfcError::Folder {
+        folder: folder.clone(),
+        source,
+    })?;
+    Ok(kept)
+}
+
+fn check_vote(rfc: &Rfc) -> Result<(), RfcError> {
+    let id = rfc.id.clone();
+    let missing = rfc.unreviewed();
+    if !missing.is_empty() {
+        return Err(RfcError::NotReviewed { id, missing });
+    }
+    match rfc.outcome.ruling {
+        Ruling::Carried { .. } => Ok(()),
+        Ruling::Defeated { .. } | Ruling::ForPerson { .. } => {
+            let outcome = Box::new(rfc.outcome.clone());
+            Err(RfcError::NotCarried { id, outcome })
+        }
+    }
+}
+
+/// Whether a file's name stays in its folder.
+fn is_inside(name: &str) -> bool {
+    name.split('/')
+        .all(|part| !part.is_empty() && !part.starts_with('.'))
+}
+
+/// Writes the new folder beside the old one. Plain files that belong to no charter, as a README, come along.
+fn write_beside(proposal: &Proposal, beside: &FilePath) -> io::Result<()> {
+    fs::create_dir(beside)?;
+    for entry in fs::read_dir(&proposal.folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        if entry.file_type()?.is_file() && !is_charter_entry(&name.to_string_lossy()) {
+            fs::copy(entry.path(), beside.join(name))?;
+        }
+    }
+    for (name, text) in &proposal.files {
+        let file = beside.join(name);
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        let mut file = fs::File::create(file)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+    }
+    fs::File::open(beside)?.sync_all()
+}
+
+/// Lets two folders change places, at once. A file system that cannot do so moves one after the other.
+fn exchange(new: &FilePath, old: &FilePath) -> io::Result<()> {
+    match renameat_with(CWD, new, CWD, old, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS | rustix::io::Errno::XDEV) => {
+            let between = new.with_extension("moving");
+            fs::rename(old, &between)?;
+            fs::rename(new, old)?;
+            fs::rename(&between, new)
+        }
+        Err(errno) => Err(errno.into()),
+    }
+}

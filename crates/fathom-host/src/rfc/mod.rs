@@ -1,0 +1,168 @@
+//! Changes of a charter: proposed, reviewed by Prime and Lite, voted on by the roles, merged.
+//!
+//! A proposal holds the whole new charter, so what is merged is what was looked at. Reviews and votes are messages of
+//! the council protocol, each signed by its role's key; the tally is the core's. All of it is added to the record of
+//! governance and nothing is ever taken away.
+
+pub mod diff;
+mod error;
+mod merging;
+mod proposing;
+mod speaking;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use fathom_core::id::Digest;
+use fathom_core::protocol::{Ballot, CouncilRole, Outcome};
+use fathom_core::unit::Timestamp;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+pub use diff::{Bump, Change};
+pub use error::RfcError;
+pub use merging::{Emergency, Merge};
+
+use crate::charter::Version;
+use crate::identity::Path;
+
+/// Roles that must have reviewed a proposal.
+pub const REVIEWERS: [CouncilRole; 2] = [CouncilRole::Prime, CouncilRole::Lite];
+
+/// Hexadecimal digits of a proposal's name.
+const ID_CHARS: usize = 8;
+
+/// The contents of a charter's files, by their paths in its folder.
+type Texts = BTreeMap<String, String>;
+
+/// A change that somebody wants.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Proposal {
+    /// When it was made.
+    #[serde(rename = "at_ms")]
+    pub at: Timestamp,
+    /// The charter.
+    pub charter: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// The version that it has.
+    pub from: Version,
+    /// The version that it gets.
+    pub to: Version,
+    /// What it says now.
+    pub base: Digest,
+    /// What it is to say: every file.
+    pub files: BTreeMap<String, String>,
+    /// What is different.
+    pub changes: Vec<Change>,
+    /// How far the version must move for it.
+    pub bump: Bump,
+    /// Why.
+    pub why: String,
+}
+
+impl Proposal {
+    /// SHA-256 over all that is voted on. Signatures are bound to it.
+    pub fn digest(&self) -> Digest {
+        let mut hash = Sha256::new();
+        hash.update(b"fathom/rfc-proposal/1");
+        hash.update(self.at.0.to_be_bytes());
+        hash.update(self.base.0);
+        for text in [&self.charter, &self.to.to_string(), &self.why] {
+            add(&mut hash, text);
+        }
+        hash.update(digest_of(&self.files).0);
+        Digest(hash.finalize().into())
+    }
+
+    /// Its name: a few digits that a person can type.
+    pub fn id(&self) -> String {
+        self.digest().to_string().chars().take(ID_CHARS).collect()
+    }
+
+    /// Whether it changes who speaks.
+    pub fn changes_identity(&self) -> bool {
+        self.changes.iter().any(Change::is_of_identity)
+    }
+}
+
+/// What files say, in one number.
+fn digest_of(files: &Texts) -> Digest {
+    let mut hash = Sha256::new();
+    hash.update(b"fathom/charter-files/1");
+    for (name, text) in files {
+        add(&mut hash, name);
+        add(&mut hash, text);
+    }
+    Digest(hash.finalize().into())
+}
+
+fn add(hash: &mut Sha256, text: &str) {
+    hash.update((text.len() as u64).to_be_bytes());
+    hash.update(text.as_bytes());
+}
+
+/// What a role said about a proposal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Spoken {
+    /// The role.
+    pub role: CouncilRole,
+    /// The key, as `key:FINGERPRINT`.
+    pub by: String,
+    /// When.
+    #[serde(rename = "at_ms")]
+    pub at: Timestamp,
+    /// The vote; none in a review.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ballot: Option<Ballot>,
+    /// The words.
+    pub text: String,
+}
+
+/// How a proposal became the charter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Merged {
+    /// When.
+    #[serde(rename = "at_ms")]
+    pub at: Timestamp,
+    /// Who.
+    pub by: String,
+    /// By which way the identity changed, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<Path>,
+    /// Where the charter lies that it replaced.
+    pub kept: PathBuf,
+    /// The emergency, where it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emergency: Option<Emergency>,
+}
+
+/// A proposal and what became of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Rfc {
+    /// Its name.
+    pub id: String,
+    /// The proposal.
+    #[serde(flatten)]
+    pub proposal: Proposal,
+    /// Who made it.
+    pub by: String,
+    /// Reviews that count.
+    pub reviews: Vec<Spoken>,
+    /// Votes that count.
+    pub votes: Vec<Spoken>,
+    /// What the votes amount to as they stand.
+    pub outcome: Outcome,
+    /// Messages that do not count: of a key that is no role's now, or not signed by it.
+    pub ignored: usize,
+    /// How it was merged.
+    pub merged: Option<Merged>,
+}
+
+impl Rfc {
+    /// Reviewers who have not spoken yet.
+    pub fn unreviewed(&self) -> Vec<CouncilRole> {
+        let has = |role: &CouncilRole| self.reviews.iter().any(|review| review.role == *role);
+        REVIEWERS.into_iter().filter(|role| !has(role)).collect()
+    }
+}

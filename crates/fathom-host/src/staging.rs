@@ -1,0 +1,94 @@
+//! Prepares a run that thinks in stages: the commands that the charter's tools make possible, where its blocks go, and what
+//! the run may do.
+
+use std::collections::BTreeMap;
+
+use fathom_core::contract::{Autonomy, Contract, PermissionMode};
+use fathom_core::delivery::{self, SHELL};
+use fathom_core::effect::EffectClass;
+use fathom_core::marker::Marker;
+use fathom_core::programs::stages::{Action, Params};
+use fathom_core::programs::tools::Offered;
+use fathom_tools::ToolFacts;
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::charter::Charter;
+use crate::error::HostError;
+use crate::runtime::Runtime;
+
+/// The one argument of a tool that can be a command: its words.
+const ARGS: &str = "args";
+
+impl Runtime {
+    /// The parameters of `stages` under a charter, and the contract that goes with them. No command is run that a person
+    /// did not say yes to, whatever the policies allow.
+    pub async fn stages_params(
+        &self,
+        charter: &Charter,
+        usual: Params,
+        base: Contract,
+    ) -> Result<(Params, Contract), HostError> {
+        let routes = charter.routes();
+        let runs = routes.get(Marker::Execute.as_str());
+        let runs = runs.is_some_and(|ways| ways.iter().any(|way| way.channel == SHELL));
+        let offered = if runs && charter.gate.is_some() {
+            let offered = self.inner.gates.offered(charter, &BTreeMap::new()).await;
+            offered.map_err(|cause| HostError::Tools {
+                name: charter.name.clone(),
+                cause,
+            })?
+        } else {
+            Vec::new()
+        };
+        let actions: Vec<Action> = offered
+            .into_iter()
+            .filter(takes_words)
+            .map(action)
+            .collect();
+        let mut contract = Contract {
+            allowed_tools: actions.iter().map(|one| one.name().to_owned()).collect(),
+            ..base
+        };
+        contract.write_scopes.push(delivery::DOMAIN.to_owned());
+        if !actions.is_empty() {
+            contract.permission_mode = PermissionMode::Act;
+            contract.autonomy = Autonomy::Approve;
+        }
+        let params = Params {
+            actions,
+            routes,
+            event: occasion(),
+            ..usual
+        };
+        Ok((params, contract))
+    }
+}
+
+/// What the commands of a run answer to. A fork shares it, so that it runs nothing twice.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "an occasion is drawn once, before any model runs, and stands in the first record"
+)]
+fn occasion() -> String {
+    Uuid::now_v7().to_string()
+}
+
+/// Whether a list of words is all that the tool wants.
+fn takes_words(facts: &ToolFacts) -> bool {
+    let schema: Value = serde_json::from_str(facts.spec.schema.as_str()).unwrap_or_default();
+    let required = schema["required"].as_array().into_iter().flatten();
+    schema["properties"][ARGS]["type"] == "array" && required.into_iter().all(|name| name == ARGS)
+}
+
+fn action(facts: ToolFacts) -> Action {
+    Action {
+        inverse: facts.inverse,
+        offered: Offered {
+            spec: facts.spec,
+            // Even one that only looks is run after a yes.
+            class: EffectClass::Effect,
+            target: facts.target,
+        },
+    }
+}

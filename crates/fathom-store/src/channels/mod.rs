@@ -1,0 +1,214 @@
+//! What was said on channels: which deliveries were begun and done, feeds that are only added to, and seeds for later.
+//!
+//! A delivery is known by its id, which names run, episode and block. What goes into a feed or to the seeds goes there with
+//! the note that it is done, in one step: however often it comes, it is there once. For what leaves the house the beginning
+//! is written down first, so that after a crash it is known what may have been sent.
+
+mod error;
+mod file;
+mod seeds;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use fathom_core::id::RunId;
+use fathom_core::unit::Timestamp;
+use rusqlite::{OptionalExtension as _, Transaction, params};
+use serde::Serialize;
+
+pub use error::ChannelStoreError;
+pub use seeds::{NewSeed, SEEDS_LISTED_MAX, Seed, SeedKind, SeedState, Seeds};
+
+use crate::keys::KeyRing;
+use error::Result;
+use file::File;
+
+/// Most entries of a feed that are read at once.
+pub const FEED_READ_MAX: u32 = 1_000;
+
+/// A delivery to one channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeliveryId<'a> {
+    /// Run, episode and block.
+    pub id: &'a str,
+    /// The channel.
+    pub channel: &'a str,
+}
+
+/// How far a delivery is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Whether nothing is left to be done.
+    pub is_over: bool,
+    /// Messages that were begun.
+    pub begun: u32,
+    /// Messages that are known to be there.
+    pub sent: u32,
+}
+
+/// An entry of a feed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FeedEntry {
+    /// Its number, which only grows. Whoever comes back reads on after the last one seen.
+    pub seq: u64,
+    /// The run.
+    pub run: RunId,
+    /// When it was added.
+    pub at: Timestamp,
+    /// What was said, filtered; none where its run was shredded.
+    pub body: Option<String>,
+}
+
+/// Deliveries, feeds and seeds of a home.
+#[derive(Clone)]
+pub struct Channels {
+    file: Arc<File>,
+}
+
+impl fmt::Debug for Channels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Channels")
+    }
+}
+
+impl Channels {
+    /// Uses a file, which is made when it is not there.
+    pub(crate) fn open(path: &Path, keys: KeyRing) -> Result<Self> {
+        let file = Arc::new(File::open(path, keys)?);
+        Ok(Self { file })
+    }
+
+    /// What is kept for later.
+    pub fn seeds(&self) -> Seeds {
+        Seeds {
+            file: Arc::clone(&self.file),
+        }
+    }
+
+    /// How far a delivery is; one that nobody began is at its beginning.
+    pub fn progress(&self, of: DeliveryId<'_>) -> Result<Progress> {
+        self.file.read(|connection| {
+            let query = "SELECT state, begun, sent FROM deliveries WHERE id = ?1 AND channel = ?2";
+            let found = connection.query_row(query, params![of.id, of.channel], |row| {
+                Ok(Progress {
+                    is_over: row.get::<_, String>(0)? == OVER,
+                    begun: row.get(1)?,
+                    sent: row.get(2)?,
+                })
+            });
+            Ok(found.optional()?.unwrap_or_default())
+        })
+    }
+
+    /// Writes down how far a delivery is.
+    pub fn note(&self, of: DeliveryId<'_>, progress: Progress, at: Timestamp) -> Result<()> {
+        self.file.write(|within| note(within, of, progress, at))
+    }
+
+    /// Adds entries to a feed, once for each delivery. They are sealed under the key of the run.
+    pub fn publish(
+        &self,
+        of: DeliveryId<'_>,
+        run: RunId,
+        bodies: &[String],
+        at: Timestamp,
+    ) -> Result<()> {
+        let mut sealed = Vec::new();
+        for (part, body) in bodies.iter().enumerate() {
+            sealed.push(self.file.seal(run, &place(of, part), body)?);
+        }
+        self.file.write(|within| {
+            let insert = "INSERT INTO feed (channel, delivery, part, run, at_ms, body) \
+                          VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT DO NOTHING";
+            for (part, body) in sealed.iter().enumerate() {
+                let part = i64::try_from(part).unwrap_or(i64::MAX);
+                let values = params![of.channel, of.id, part, run.as_bytes(), millis(at), body];
+                within.execute(insert, values)?;
+            }
+            note(within, of, DONE, at)
+        })
+    }
+
+    /// Keeps a seed, once for each delivery.
+    pub fn remember(&self, of: DeliveryId<'_>, seed: &NewSeed<'_>) -> Result<()> {
+        let sealed = self.file.seal(seed.run, seed.id, seed.text)?;
+        self.file.write(|within| {
+            seeds::insert(within, seed, &sealed)?;
+            note(within, of, DONE, seed.created)
+        })
+    }
+
+    /// The entries of a channel's feed after a number, at most so many.
+    pub fn feed(&self, channel: &str, after: u64, limit: u32) -> Result<Vec<FeedEntry>> {
+        let rows = self.file.read(|connection| {
+            let query = "SELECT seq, delivery, part, run, at_ms, body FROM feed \
+                         WHERE channel = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+            let mut statement = connection.prepare_cached(query)?;
+            let after = i64::try_from(after).unwrap_or(i64::MAX);
+            let limit = limit.min(FEED_READ_MAX);
+            let rows = statement.query_map(params![channel, after, limit], |row| {
+                let (delivery, part): (String, usize) = (row.get(1)?, row.get(2)?);
+                let of = DeliveryId {
+                    id: &delivery,
+                    channel,
+                };
+                let entry = FeedEntry {
+                    seq: row.get(0)?,
+                    run: RunId::from_bytes(row.get(3)?),
+                    at: Timestamp(row.get(4)?),
+                    body: None,
+                };
+                Ok((entry, place(of, part), row.get::<_, Vec<u8>>(5)?))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        let opened = rows.into_iter().map(|(entry, place, sealed)| {
+            let body = self.file.open_text(entry.run, &place, sealed)?;
+            Ok(FeedEntry { body, ..entry })
+        });
+        opened.collect()
+    }
+}
+
+/// The word for a delivery of which nothing is left to be done.
+const OVER: &str = "over";
+/// The word for one that was begun.
+const BEGUN: &str = "begun";
+
+/// A delivery that was one step.
+const DONE: Progress = Progress {
+    is_over: true,
+    begun: 1,
+    sent: 1,
+};
+
+fn note(
+    within: &Transaction<'_>,
+    of: DeliveryId<'_>,
+    progress: Progress,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
+    let upsert = "INSERT INTO deliveries (id, channel, state, begun, sent, at_ms) \
+                  VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id, channel) DO UPDATE \
+                  SET state = excluded.state, begun = excluded.begun, sent = excluded.sent";
+    let state = if progress.is_over { OVER } else { BEGUN };
+    let values = params![
+        of.id,
+        of.channel,
+        state,
+        progress.begun,
+        progress.sent,
+        millis(at)
+    ];
+    within.execute(upsert, values).map(drop)
+}
+
+/// Where an entry stands, which its seal is bound to.
+fn place(of: DeliveryId<'_>, part: usize) -> String {
+    format!("{}/{}/{part}", of.channel, of.id)
+}
+
+fn millis(at: Timestamp) -> i64 {
+    i64::try_from(at.0).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,242 @@
+//! What is kept for later: ideas that a model had on the way, and what became of its answers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use fathom_core::id::RunId;
+use fathom_core::unit::Timestamp;
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use serde::{Deserialize, Serialize};
+
+use super::error::Result;
+use super::file::File;
+
+/// Most seeds that are listed at once.
+pub const SEEDS_LISTED_MAX: u32 = 1_000;
+
+/// What a seed is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeedKind {
+    /// An idea for later.
+    ThoughtSeed,
+    /// Whether an answer came out right. There is nothing to think about in it.
+    Verify,
+}
+
+impl SeedKind {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::ThoughtSeed => "thought_seed",
+            Self::Verify => "verify",
+        }
+    }
+}
+
+/// How far a seed is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SeedState {
+    /// Nobody came back to it.
+    New,
+    /// Somebody did.
+    Reviewed,
+    /// It was put off.
+    Deferred,
+}
+
+impl SeedState {
+    /// As it is written.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Reviewed => "reviewed",
+            Self::Deferred => "deferred",
+        }
+    }
+
+    fn read(word: &str) -> Self {
+        match word {
+            "reviewed" => Self::Reviewed,
+            "deferred" => Self::Deferred,
+            _ => Self::New,
+        }
+    }
+}
+
+impl fmt::Display for SeedState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Something to be kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewSeed<'a> {
+    /// Its name: run, episode and block.
+    pub id: &'a str,
+    /// The run that had it.
+    pub run: RunId,
+    /// What it is.
+    pub kind: SeedKind,
+    /// What it says, as it was said. It is sealed under the key of its run.
+    pub text: &'a str,
+    /// When.
+    pub created: Timestamp,
+}
+
+/// Something that is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Seed {
+    /// Its name.
+    pub id: String,
+    /// The run that had it.
+    pub run: RunId,
+    /// What it is.
+    pub kind: SeedKind,
+    /// What it says; none where its run was shredded.
+    pub text: Option<String>,
+    /// How far it is.
+    pub state: SeedState,
+    /// When it was kept.
+    pub created: Timestamp,
+}
+
+/// The seeds of a home.
+#[derive(Clone)]
+pub struct Seeds {
+    pub(super) file: Arc<File>,
+}
+
+impl fmt::Debug for Seeds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Seeds")
+    }
+}
+
+const COLUMNS: &str = "id, run, kind, state, created_ms, text";
+
+/// A row, with its text still sealed.
+type Sealed = (Seed, Vec<u8>);
+
+fn row(row: &Row<'_>) -> rusqlite::Result<Sealed> {
+    let kind: String = row.get(2)?;
+    let state: String = row.get(3)?;
+    let created: i64 = row.get(4)?;
+    let seed = Seed {
+        id: row.get(0)?,
+        run: RunId::from_bytes(row.get(1)?),
+        kind: if kind == SeedKind::Verify.as_str() {
+            SeedKind::Verify
+        } else {
+            SeedKind::ThoughtSeed
+        },
+        text: None,
+        state: SeedState::read(&state),
+        created: Timestamp(u64::try_from(created).unwrap_or_default()),
+    };
+    Ok((seed, row.get(5)?))
+}
+
+impl Seeds {
+    /// Keeps a seed. One of the same name stays as it is, whatever became of it since.
+    pub fn add(&self, seed: &NewSeed<'_>) -> Result<()> {
+        let sealed = self.file.seal(seed.run, seed.id, seed.text)?;
+        self.file.write(|within| insert(within, seed, &sealed))
+    }
+
+    /// The oldest idea that nobody came back to, and whose text can be read.
+    pub fn next(&self) -> Result<Option<Seed>> {
+        let kind = SeedKind::ThoughtSeed;
+        let found = self.rows(Some(SeedState::New), Some(kind))?;
+        for sealed in found {
+            let seed = self.opened(sealed)?;
+            if seed.text.is_some() {
+                return Ok(Some(seed));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Seeds of a state, or all of them, the oldest first.
+    pub fn list(&self, state: Option<SeedState>) -> Result<Vec<Seed>> {
+        let found = self.rows(state, None)?;
+        found
+            .into_iter()
+            .map(|sealed| self.opened(sealed))
+            .collect()
+    }
+
+    /// The seed of this name.
+    pub fn get(&self, id: &str) -> Result<Option<Seed>> {
+        let query = format!("SELECT {COLUMNS} FROM seeds WHERE id = ?1");
+        let found = self
+            .file
+            .read(|connection| connection.query_row(&query, [id], row).optional())?;
+        found.map(|sealed| self.opened(sealed)).transpose()
+    }
+
+    /// Says how far a seed is; whether there is one of this name.
+    pub fn mark(&self, id: &str, state: SeedState) -> Result<bool> {
+        let update = "UPDATE seeds SET state = ?2 WHERE id = ?1";
+        let changed = self
+            .file
+            .write(|within| within.execute(update, params![id, state.as_str()]))?;
+        Ok(changed > 0)
+    }
+
+    /// Takes a new seed up, for whoever comes first; whether that is the caller. It counts as reviewed from then on.
+    pub fn take(&self, id: &str) -> Result<bool> {
+        let update = "UPDATE seeds SET state = ?2 WHERE id = ?1 AND state = ?3";
+        let (from, to) = (SeedState::New, SeedState::Reviewed);
+        let changed = self
+            .file
+            .write(|within| within.execute(update, params![id, to.as_str(), from.as_str()]))?;
+        Ok(changed > 0)
+    }
+
+    /// How many ideas wait for somebody to come back to them.
+    pub fn waiting(&self) -> Result<u64> {
+        let query = "SELECT count(*) FROM seeds WHERE state = ?1 AND kind = ?2";
+        let values = [SeedState::New.as_str(), SeedKind::ThoughtSeed.as_str()];
+        self.file
+            .read(|connection| connection.query_row(query, values, |row| row.get(0)))
+    }
+
+    fn rows(&self, state: Option<SeedState>, kind: Option<SeedKind>) -> Result<Vec<Sealed>> {
+        let query = format!(
+            "SELECT {COLUMNS} FROM seeds WHERE (?1 IS NULL OR state = ?1) \
+             AND (?2 IS NULL OR kind = ?2) ORDER BY seq LIMIT ?3"
+        );
+        let (state, kind) = (state.map(SeedState::as_str), kind.map(SeedKind::as_str));
+        self.file.read(|connection| {
+            let mut statement = connection.prepare_cached(&query)?;
+            let found = statement.query_map(params![state, kind, SEEDS_LISTED_MAX], row)?;
+            found.collect()
+        })
+    }
+
+    fn opened(&self, (seed, sealed): Sealed) -> Result<Seed> {
+        let text = self.file.open_text(seed.run, &seed.id, sealed)?;
+        Ok(Seed { text, ..seed })
+    }
+}
+
+pub(super) fn insert(
+    within: &Transaction<'_>,
+    seed: &NewSeed<'_>,
+    sealed: &[u8],
+) -> rusqlite::Result<()> {
+    let insert = "INSERT INTO seeds (id, run, kind, state, created_ms, text) \
+                  VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO NOTHING";
+    let created = i64::try_from(seed.created.0).unwrap_or(i64::MAX);
+    let values = params![
+        seed.id,
+        seed.run.as_bytes(),
+        seed.kind.as_str(),
+        SeedState::New.as_str(),
+        created,
+        sealed
+    ];
+    within.execute(insert, values).map(drop)
+}

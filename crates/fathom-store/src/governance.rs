@@ -1,0 +1,289 @@
+//! The record of governance: who changed an identity or a charter, and how stable the stack was.
+//!
+//! Acts are only ever added. Samples of the stack's stability are kept for a week.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fathom_core::unit::{Millis, Timestamp};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+use crate::error::StoreError;
+use crate::private_files;
+
+type Result<T> = std::result::Result<T, StoreError>;
+
+const FORMAT: u64 = 1;
+
+/// Longest wait for another process that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// How long samples are kept.
+pub const SAMPLES_KEPT: Millis = Millis(7 * 24 * 3_600_000);
+
+/// The trigger on inserts also keeps `INSERT OR REPLACE` from taking a row's place.
+const TABLES: &str = "
+CREATE TABLE acts (
+    seq INTEGER PRIMARY KEY,
+    at_ms INTEGER NOT NULL,
+    subject TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    by TEXT NOT NULL,
+    body TEXT NOT NULL
+) STRICT;
+CREATE INDEX acts_by_subject ON acts (subject, seq);
+CREATE INDEX acts_by_kind ON acts (kind, seq);
+CREATE TRIGGER acts_stay_as_they_are BEFORE UPDATE ON acts
+BEGIN SELECT RAISE(ABORT, 'an act is never changed'); END;
+CREATE TRIGGER acts_stay BEFORE DELETE ON acts
+BEGIN SELECT RAISE(ABORT, 'an act is never removed'); END;
+CREATE TRIGGER acts_are_added BEFORE INSERT ON acts
+WHEN NEW.seq <> 1 + (SELECT coalesce(max(seq), 0) FROM acts)
+BEGIN SELECT RAISE(ABORT, 'an act never takes the place of another'); END;
+CREATE TABLE samples (
+    at_ms INTEGER PRIMARY KEY,
+    score_milli INTEGER NOT NULL,
+    prime INTEGER NOT NULL,
+    lite INTEGER NOT NULL,
+    initiative TEXT NOT NULL
+) STRICT;
+";
+
+const ACT: &str = "seq, at_ms, subject, kind, by, body";
+
+const SAMPLE: &str = "at_ms, score_milli, prime, lite, initiative";
+
+/// Something that was done about an identity or a charter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Act {
+    /// Its place in the record, from one.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What it is about: a charter's name, or the id of a proposal.
+    pub subject: String,
+    /// What was done, in one word.
+    pub kind: String,
+    /// Who did it, as `os:alice` or `key:0123456789abcdef`.
+    pub by: String,
+    /// All else, as JSON.
+    pub body: String,
+}
+
+/// An act to be written down.
+#[derive(Clone, Copy, Debug)]
+pub struct NewAct<'a> {
+    /// When.
+    pub at: Timestamp,
+    /// What it is about.
+    pub subject: &'a str,
+    /// What is done, in one word.
+    pub kind: &'a str,
+    /// Who does it.
+    pub by: &'a str,
+    /// All else, as JSON.
+    pub body: &'a str,
+}
+
+/// How the initiative loop gets on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Initiative {
+    /// It runs, and its last cycle went well.
+    Active,
+    /// Its last cycle failed.
+    Failed,
+    /// It does not run.
+    Off,
+}
+
+impl Initiative {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Failed => "failed",
+            Self::Off => "off",
+        }
+    }
+}
+
+/// How the stack stood at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// When.
+    pub at: Timestamp,
+    /// The stability score, in thousandths.
+    pub score_milli: u16,
+    /// Whether Prime was heard.
+    pub prime: bool,
+    /// Whether Lite was heard.
+    pub lite: bool,
+    /// How the initiative loop got on.
+    pub initiative: Initiative,
+}
+
+/// The record, in a file of its own.
+#[derive(Debug)]
+pub struct Governance {
+    connection: Mutex<Connection>,
+    path: PathBuf,
+}
+
+impl Governance {
+    /// Uses the file, which is made when it is not there.
+    pub fn open(path: &Path) -> Result<Self> {
+        let mut connection = open_file(path)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let format: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        match format {
+            0 => {
+                transaction.execute_batch(TABLES)?;
+                transaction.pragma_update(None, "user_version", FORMAT)?;
+            }
+            FORMAT => {}
+            other => {
+                return Err(StoreError::damaged(format!(
+                    "the record of governance has format {other}, this program knows {FORMAT}"
+                )));
+            }
+        }
+        transaction.commit()?;
+        Ok(Self {
+            connection: Mutex::new(connection),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // Nothing half done is left behind: a transaction that was not committed is rolled back.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an act. When this returns, it is on the disk.
+    pub fn add(&self, act: NewAct<'_>) -> Result<Act> {
+        let sql = format!(
+            "INSERT INTO acts ({ACT}) SELECT 1 + coalesce(max(seq), 0), ?1, ?2, ?3, ?4, ?5 FROM acts RETURNING {ACT}"
+        );
+        let NewAct {
+            at,
+            subject,
+            kind,
+            by,
+            body,
+        } = act;
+        let added = params![at.0, subject, kind, by, body];
+        Ok(self.lock().query_row(&sql, added, act_of)?)
+    }
+
+    /// What was done about a subject, the oldest first.
+    pub fn about(&self, subject: &str) -> Result<Vec<Act>> {
+        self.acts("subject", subject)
+    }
+
+    /// All that was done of one kind, the oldest first.
+    pub fn of_kind(&self, kind: &str) -> Result<Vec<Act>> {
+        self.acts("kind", kind)
+    }
+
+    fn acts(&self, column: &'static str, value: &str) -> Result<Vec<Act>> {
+        let connection = self.lock();
+        let sql = format!("SELECT {ACT} FROM acts WHERE {column} = ?1 ORDER BY seq");
+        let mut statement = connection.prepare(&sql)?;
+        let acts = statement.query_map([value], act_of)?;
+        Ok(acts.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Keeps samples, all or none, and lets go of those that are too old. A second one of the same moment changes
+    /// nothing.
+    pub fn note(&self, samples: &[Sample]) -> Result<()> {
+        let mut connection = self.lock();
+        let transaction = connection.transaction()?;
+        let sql = format!("INSERT OR IGNORE INTO samples ({SAMPLE}) VALUES (?1, ?2, ?3, ?4, ?5)");
+        for sample in samples {
+            transaction.execute(
+                &sql,
+                params![
+                    sample.at.0,
+                    sample.score_milli,
+                    sample.prime,
+                    sample.lite,
+                    sample.initiative.name()
+                ],
+            )?;
+        }
+        let newest = samples.iter().map(|sample| sample.at.0).max();
+        let oldest = newest.unwrap_or_default().saturating_sub(SAMPLES_KEPT.0);
+        transaction.execute("DELETE FROM samples WHERE at_ms < ?1", [oldest])?;
+        Ok(transaction.commit()?)
+    }
+
+    /// The samples after a moment and up to another, and the last one before them.
+    pub fn samples(&self, from: Timestamp, to: Timestamp) -> Result<Vec<Sample>> {
+        let connection = self.lock();
+        let sql = format!(
+            "SELECT {SAMPLE} FROM samples WHERE at_ms <= ?2 AND at_ms >= \
+             coalesce((SELECT max(at_ms) FROM samples WHERE at_ms <= ?1), ?1) ORDER BY at_ms"
+        );
+        let mut statement = connection.prepare(&sql)?;
+        let samples = statement.query_map([from.0, to.0], sample_of)?;
+        Ok(samples.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// The newest sample.
+    pub fn last_sample(&self) -> Result<Option<Sample>> {
+        let sql = format!("SELECT {SAMPLE} FROM samples ORDER BY at_ms DESC LIMIT 1");
+        Ok(self.lock().query_row(&sql, [], sample_of).optional()?)
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the store: here the record of governance is opened"
+)]
+fn open_file(path: &Path) -> Result<Connection> {
+    private_files::create_if_missing(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.pragma_update(None, "trusted_schema", false)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    Ok(connection)
+}
+
+fn act_of(row: &Row<'_>) -> rusqlite::Result<Act> {
+    Ok(Act {
+        seq: row.get(0)?,
+        at: Timestamp(row.get(1)?),
+        subject: row.get(2)?,
+        kind: row.get(3)?,
+        by: row.get(4)?,
+        body: row.get(5)?,
+    })
+}
+
+fn sample_of(row: &Row<'_>) -> rusqlite::Result<Sample> {
+    let initiative: String = row.get(4)?;
+    let known = [Initiative::Active, Initiative::Failed, Initiative::Off];
+    let found = known.into_iter().find(|state| state.name() == initiative);
+    Ok(Sample {
+        at: Timestamp(row.get(0)?),
+        score_milli: row.get(1)?,
+        prime: row.get(2)?,
+        lite: row.get(3)?,
+        initiative: found.ok_or(rusqlite::Error::InvalidColumnType(
+            4,
+            initiative,
+            rusqlite::types::Type::Text,
+        ))?,
+    })
+}

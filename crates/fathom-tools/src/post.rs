@@ -1,0 +1,146 @@
+//! One JSON body to one host that a person named, and all that came back: for channels, whose limits stand in headers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde_json::Value;
+
+use crate::error::ToolsError;
+use crate::http::address::Reach;
+use crate::http::client::{BODY_KEPT_BYTES, Client, Resolver, Trouble, trouble};
+use crate::http::declaration::wrong;
+use crate::secret::Secret;
+
+/// How long one exchange may take.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Posts to one host, and to no other: redirects are not followed.
+pub struct Poster {
+    base: Url,
+    client: Client,
+}
+
+/// Where the key of a post goes.
+#[derive(Clone, Copy, Debug)]
+pub enum KeyPlace {
+    /// Into the header `authorization`, after this word.
+    Header(&'static str),
+    /// To the end of the path, as a part of its own.
+    Path,
+}
+
+/// What came back.
+#[derive(Clone, Debug)]
+pub struct Posted {
+    /// The status.
+    pub status: u16,
+    headers: HeaderMap,
+    /// The beginning of the body.
+    pub body: String,
+}
+
+impl Posted {
+    /// A header by its name.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Why nothing came back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotPosted {
+    /// It was never sent, and never will be.
+    Refused(ToolsError),
+    /// It was never sent.
+    NotSent(String),
+    /// It may have arrived.
+    Lost(String),
+}
+
+impl Poster {
+    /// Reaches the host of an address: scheme, host and port. A private one must be written as a number, so that no name
+    /// leads there by surprise.
+    pub fn new(base: &str, resolver: Arc<dyn Resolver>) -> Result<Self, ToolsError> {
+        let not = |cause: &str| wrong("channels", format!("has the address `{base}`: {cause}"));
+        let url = Url::parse(base).map_err(|_| not("it cannot be read"))?;
+        let host = url.host_str().ok_or_else(|| not("it has no host"))?;
+        let is_bare = url.path() == "/" && url.query().is_none() && url.username().is_empty();
+        if !is_bare {
+            return Err(not("it is more than scheme, host and port"));
+        }
+        let host = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+        let is_number = host.parse::<std::net::SocketAddr>().is_ok();
+        let private = if is_number {
+            vec![host.clone()]
+        } else {
+            Vec::new()
+        };
+        let reach = Reach::new(&[host], &private).map_err(|_| not("it cannot be allowed"))?;
+        Ok(Self {
+            base: url,
+            client: Client::new(Arc::new(reach), resolver, TIMEOUT),
+        })
+    }
+
+    /// Posts a body. `path` is the caller's own; no text of a model has a part in it.
+    pub async fn post(
+        &self,
+        path: &str,
+        (key, place): (&Secret, KeyPlace),
+        body: &Value,
+    ) -> Result<Posted, NotPosted> {
+        let refused = |cause| NotPosted::Refused(wrong("channels", cause));
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let key = key.reveal();
+        if key.is_empty() || !key.chars().all(is_plain) {
+            return Err(refused(
+                "has a token with other characters than tokens have",
+            ));
+        }
+        let mut url = self.base.clone();
+        url.set_path(path);
+        if let KeyPlace::Path = place {
+            url.set_path(&format!("{path}/{key}"));
+            url.set_query(Some("wait=true"));
+        }
+        let client = self.client.client(&url).map_err(NotPosted::Refused)?;
+        let mut request = client
+            .post(url)
+            .timeout(TIMEOUT)
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        if let KeyPlace::Header(word) = place {
+            let mut value = HeaderValue::from_str(&format!("{word} {key}"))
+                .map_err(|_| refused("has a token that does not fit a header"))?;
+            value.set_sensitive(true);
+            request = request.header(AUTHORIZATION, value);
+        }
+        let mut response = request
+            .send()
+            .await
+            .map_err(|error| match trouble(&error) {
+                Trouble::Refused(error) => NotPosted::Refused(error),
+                Trouble::NotSent(cause) => NotPosted::NotSent(cause),
+                Trouble::Lost(cause) => NotPosted::Lost(cause),
+            })?;
+        let mut body = Vec::new();
+        // What breaks off is told as far as it came: the status, which decides, is known.
+        while let Ok(Some(chunk)) = response.chunk().await {
+            let room = BODY_KEPT_BYTES - body.len();
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if chunk.len() >= room {
+                break;
+            }
+        }
+        Ok(Posted {
+            status: response.status().as_u16(),
+            headers: response.headers().clone(),
+            body: String::from_utf8_lossy(&body).into_owned(),
+        })
+    }
+}
