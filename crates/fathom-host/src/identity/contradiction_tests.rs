@@ -1,6 +1,6 @@
 use super::*;
 
-/// The rules of the seed, those of the charter `gaia`, and a short one.
+/// Rules as the protocol words them, those of the charter `gaia`, and a short one.
 const RULES: [&str; 8] = [
     "Never execute shell commands without reflection and approval",
     "Avoid hallucinated facts or code",
