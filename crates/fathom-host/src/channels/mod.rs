@@ -1,7 +1,7 @@
 //! Delivers blocks: through the filters, each once, with what became of it.
 //!
 //! The request is durable before it comes here, and comes again after a crash. What is kept in the home is kept in one step
-//! with the note that it is done. What leaves the house is written down before it is sent: see [`discord`].
+//! with the note that it is done. What leaves the house is written down before it is sent.
 
 mod discord;
 mod error;
