@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::model::Usage;
+use crate::stop::{ErrorClass, StopReason};
 use crate::text::{Text, Texts};
 use crate::unit::Millis;
 
@@ -132,6 +133,13 @@ impl ModelFailure {
             billing: Billing::Nothing,
             retry_after: None,
             partial: Text::default(),
+        }
+    }
+
+    /// The stop reason of an episode that cannot go on without the reply.
+    pub const fn as_stop(&self) -> StopReason {
+        StopReason::Failure {
+            class: ErrorClass::Model(self.kind),
         }
     }
 

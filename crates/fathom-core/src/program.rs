@@ -1,5 +1,8 @@
 //! Programs: small state machines that ask. They hold no limit, so they can forget none.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
 use crate::amounts::{Amounts, Dimension};
 use crate::cell::{CellAnswer, CellEnd, CellLimits, CellQuestion, ContextSource};
 use crate::command::Block;
@@ -258,6 +261,42 @@ pub enum ProgramError {
         /// Why.
         cause: String,
     },
+}
+
+impl ProgramError {
+    /// Parameters that the program does not take.
+    pub fn params(name: &str, cause: impl ToString) -> Self {
+        Self::Params {
+            name: name.to_owned(),
+            cause: cause.to_string(),
+        }
+    }
+}
+
+impl ProgramSpec {
+    /// A program with these parameters.
+    pub fn new(name: &str, params: &impl Serialize) -> Self {
+        // A struct of strings, numbers and JSON always has a JSON form.
+        let params = serde_json::to_string(params).unwrap_or_default();
+        Self {
+            name: name.to_owned(),
+            params: Text::new(params),
+        }
+    }
+
+    /// Reads the parameters.
+    pub fn read<P: DeserializeOwned>(&self) -> Result<P, ProgramError> {
+        serde_json::from_str(self.params.as_str())
+            .map_err(|error| ProgramError::params(&self.name, error))
+    }
+
+    /// Reads the parameters; none are the usual ones.
+    pub fn read_or_usual<P: DeserializeOwned + Default>(&self) -> Result<P, ProgramError> {
+        if self.params.as_str().is_empty() {
+            return Ok(P::default());
+        }
+        self.read()
+    }
 }
 
 /// Makes programs from their specifications.

@@ -10,6 +10,7 @@ use crate::domain::Access;
 use crate::effect::KillScope;
 use crate::failure::FailureKind;
 use crate::id::EpisodeId;
+use crate::outcome::Status;
 use crate::packet::Field;
 use crate::recursion::{Class, Trigger};
 
@@ -305,6 +306,14 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
+    /// How an episode ends that cannot go on without what was refused: where nobody can help, it failed.
+    pub const fn as_status(&self) -> Status {
+        match self {
+            Self::TokenBudget { .. } | Self::Unavailable { .. } => Status::Failed,
+            _ => Status::NeedsReview,
+        }
+    }
+
     /// The stop reason of an episode that cannot go on without what was refused.
     pub fn as_stop(&self) -> StopReason {
         match self {

@@ -2,15 +2,11 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::Connection;
 
 use crate::error::StoreError;
-use crate::private_files;
-
-/// How long one process waits for another's commit.
-const BUSY: Duration = Duration::from_secs(5);
+use crate::shared_file::{self, Outlives};
 
 /// Opens the file and makes `tables` where they are missing. A file that is no database, or a damaged one, is moved to
 /// `*.damaged`, and a new one is begun.
@@ -24,19 +20,8 @@ pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> 
     })
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the store: here its cache is opened"
-)]
 fn try_open(path: &Path, tables: &str) -> Result<Connection, StoreError> {
-    private_files::create_if_missing(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    // What a power cut takes can be had again.
-    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    let connection = shared_file::open(path, Outlives::Crash)?;
     connection.execute_batch(tables)?;
     Ok(connection)
 }

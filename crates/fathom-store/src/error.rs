@@ -253,6 +253,18 @@ impl StoreError {
         }
     }
 
+    /// The hint where the file is not the journal's, but one beside it.
+    pub(crate) fn hint_beside_journal(&self) -> String {
+        match self {
+            Self::Busy => "end the program that has the file open for writing, and try again",
+            Self::DiskFull => "free some space and try again",
+            Self::Damaged { .. } => "restore the file from a backup",
+            Self::ExposedKey { .. } | Self::DamagedKey { .. } => return self.hint(),
+            _ => "check the disk, and that the folder is yours to write and no network folder",
+        }
+        .to_owned()
+    }
+
     /// Wraps what the system said about a file.
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         match source.kind() {

@@ -4,21 +4,17 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use fathom_core::unit::{Millis, Timestamp};
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension as _, Row, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
-use crate::private_files;
+use crate::shared_file::{self, Outlives, make_tables};
 
 type Result<T> = std::result::Result<T, StoreError>;
 
 const FORMAT: u64 = 1;
-
-/// Longest wait for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
 
 /// How long samples are kept.
 pub const SAMPLES_KEPT: Millis = Millis(7 * 24 * 3_600_000);
@@ -134,20 +130,13 @@ pub struct Governance {
 impl Governance {
     /// Uses the file, which is made when it is not there.
     pub fn open(path: &Path) -> Result<Self> {
-        let mut connection = open_file(path)?;
+        let mut connection = shared_file::open(path, Outlives::PowerCut)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let format: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-        match format {
-            0 => {
-                transaction.execute_batch(TABLES)?;
-                transaction.pragma_update(None, "user_version", FORMAT)?;
-            }
-            FORMAT => {}
-            other => {
-                return Err(StoreError::damaged(format!(
-                    "the record of governance has format {other}, this program knows {FORMAT}"
-                )));
-            }
+        let found = make_tables(&transaction, TABLES, FORMAT)?;
+        if found != FORMAT {
+            return Err(StoreError::damaged(format!(
+                "the record of governance has format {found}, this program knows {FORMAT}"
+            )));
         }
         transaction.commit()?;
         Ok(Self {
@@ -243,21 +232,6 @@ impl Governance {
         let sql = format!("SELECT {SAMPLE} FROM samples ORDER BY at_ms DESC LIMIT 1");
         Ok(self.lock().query_row(&sql, [], sample_of).optional()?)
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the store: here the record of governance is opened"
-)]
-fn open_file(path: &Path) -> Result<Connection> {
-    private_files::create_if_missing(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    Ok(connection)
 }
 
 fn act_of(row: &Row<'_>) -> rusqlite::Result<Act> {

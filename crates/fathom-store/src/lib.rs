@@ -30,6 +30,7 @@ pub mod heads;
 pub mod history;
 pub mod records;
 pub mod seal;
+mod shared_file;
 pub mod symbols;
 pub mod verify;
 

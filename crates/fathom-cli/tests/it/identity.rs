@@ -72,6 +72,28 @@ impl World {
         self.session.write(&format!("new/{file}"), text);
     }
 
+    /// Proposes another identity for `mine`, which Prime and Lite are for.
+    fn propose_identity(&self) -> String {
+        let other = IDENTITY.replace("guess.", "guess, and say so.");
+        self.change("2.0.0", "identity.toml", &other);
+        let words = [
+            "identity",
+            "propose",
+            "new",
+            "--onto",
+            "mine",
+            "--why",
+            "clearer",
+            "--key",
+            "creator.key",
+            "--json",
+        ];
+        let made = self.session.run(&words).exits(0).json();
+        let id = made["id"].as_str().expect("an id").to_owned();
+        self.carry(&id);
+        id
+    }
+
     /// Reviews by Prime and Lite, and their votes.
     fn carry(&self, id: &str) {
         for role in ["prime", "lite"] {
@@ -346,28 +368,7 @@ fn g06_a_stable_stack_takes_part_in_a_change_of_its_identity() {
     let world = World::new();
     let session = &world.session;
     world.sign();
-    world.change(
-        "2.0.0",
-        "identity.toml",
-        &IDENTITY.replace("guess.", "guess, and say so."),
-    );
-    let propose = [
-        "identity",
-        "propose",
-        "new",
-        "--onto",
-        "mine",
-        "--why",
-        "clearer",
-        "--key",
-        "creator.key",
-        "--json",
-    ];
-    let id = session.run(&propose).exits(0).json()["id"]
-        .as_str()
-        .expect("an id")
-        .to_owned();
-    world.carry(&id);
+    let id = world.propose_identity();
     world.stood(25 * 60, well);
     session
         .run(&["identity", "show", "mine"])
@@ -394,28 +395,7 @@ fn g06_one_role_offline_refuses_a_session() {
     let world = World::new();
     let session = &world.session;
     world.sign();
-    world.change(
-        "2.0.0",
-        "identity.toml",
-        &IDENTITY.replace("guess.", "guess, and say so."),
-    );
-    let propose = [
-        "identity",
-        "propose",
-        "new",
-        "--onto",
-        "mine",
-        "--why",
-        "clearer",
-        "--key",
-        "creator.key",
-        "--json",
-    ];
-    let id = session.run(&propose).exits(0).json()["id"]
-        .as_str()
-        .expect("an id")
-        .to_owned();
-    world.carry(&id);
+    let id = world.propose_identity();
     world.stood(25 * 60, |minute| Sample {
         lite: !(100..103).contains(&minute),
         ..well(minute)

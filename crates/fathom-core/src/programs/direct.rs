@@ -14,7 +14,7 @@ use crate::outcome::{Decision, EpisodeResult, Status, Verdict, clip};
 use crate::packet::Packet;
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
 use crate::recursion::{Class, SpawnRequest, Trigger};
-use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 use crate::unit::Millis;
 
@@ -95,12 +95,7 @@ impl Default for Params {
 impl Params {
     /// The specification of a `direct` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(NAME, self)
     }
 }
 
@@ -127,15 +122,8 @@ pub struct Direct {
 impl Direct {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params = match spec.params.as_str() {
-            "" => Params::default(),
-            text => serde_json::from_str(text).map_err(|error| ProgramError::Params {
-                name: NAME.to_owned(),
-                cause: error.to_string(),
-            })?,
-        };
         Ok(Self {
-            params,
+            params: spec.read_or_usual()?,
             goal: String::new(),
             awaited: AskId::default(),
             more: Vec::new(),
@@ -318,20 +306,11 @@ impl Direct {
         if !failure.partial.is_blank() {
             failure.partial.as_str().clone_into(&mut self.speaking.1);
         }
-        let class = ErrorClass::Model(failure.kind);
-        self.finish(
-            Status::Failed,
-            StopReason::Failure { class },
-            &failure.to_string(),
-        )
+        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
-        let status = match reason {
-            Refusal::TokenBudget { .. } => Status::Failed,
-            _ => Status::NeedsReview,
-        };
-        self.finish(status, reason.as_stop(), &reason.to_string())
+        self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
     fn finish(&self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {

@@ -40,17 +40,7 @@ impl ChannelStoreError {
     /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::File { source, .. } => match source {
-                StoreError::Busy => {
-                    "end the program that has the file open for writing, and try again"
-                }
-                StoreError::DiskFull => "free some space and try again",
-                StoreError::Damaged { .. } => "restore the file from a backup",
-                StoreError::ExposedKey { .. } | StoreError::DamagedKey { .. } => {
-                    return source.hint();
-                }
-                _ => "check the disk, and that the folder is yours to write and no network folder",
-            },
+            Self::File { source, .. } => return source.hint_beside_journal(),
             Self::NewerFormat { .. } => "use the Fathom that wrote them, or another `--home`",
         }
         .to_owned()

@@ -2,24 +2,20 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use chacha20poly1305::XNonce;
 use chacha20poly1305::aead::AeadInOut as _;
 use fathom_core::id::RunId;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use zeroize::Zeroizing;
 
 use super::error::{ChannelStoreError, Result};
 use crate::error::StoreError;
 use crate::keys::KeyRing;
-use crate::private_files;
 use crate::seal::{NONCE_BYTES, TAG_BYTES, TEXT_BYTES_MAX};
+use crate::shared_file::{self, Outlives, make_tables};
 
 const FORMAT: u64 = 1;
-
-/// Longest wait for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
 
 const CIPHER_TAG: &[u8] = b"fathom/channels/1/cipher";
 
@@ -70,13 +66,14 @@ pub(super) struct File {
 impl File {
     /// Uses the file, which is made when it is not there.
     pub(super) fn open(path: &Path, keys: KeyRing) -> Result<Self> {
-        let connection = open_file(path).map_err(|error| ChannelStoreError::file(path, error))?;
+        let connection = shared_file::open(path, Outlives::PowerCut)
+            .map_err(|error| ChannelStoreError::file(path, error))?;
         let file = Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),
             keys,
         };
-        let found = file.write(make_tables)?;
+        let found = file.write(|within| make_tables(within, TABLES, FORMAT))?;
         if found != FORMAT {
             return Err(ChannelStoreError::NewerFormat {
                 found,
@@ -170,33 +167,4 @@ impl File {
         });
         Ok(opened)
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the store: here the file of channels is opened"
-)]
-fn open_file(path: &Path) -> std::result::Result<Connection, StoreError> {
-    private_files::create_if_missing(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    // That something was begun must outlive a power cut, or it would be sent twice.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    Ok(connection)
-}
-
-/// Makes the tables of an empty file, and tells the format.
-fn make_tables(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
-    let format: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let tables: u64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if (format, tables) != (0, 0) {
-        return Ok(format);
-    }
-    transaction.execute_batch(TABLES)?;
-    transaction.pragma_update(None, "user_version", FORMAT)?;
-    Ok(FORMAT)
 }

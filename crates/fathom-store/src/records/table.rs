@@ -2,22 +2,18 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use fathom_core::records::{Author, Kind, Pointer, Record};
 use fathom_core::unit::Timestamp;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, Transaction, TransactionBehavior};
 
 use super::error::{RecordStoreError, Result};
 use super::sealing::{Content, Sealer};
 use crate::error::StoreError;
-use crate::private_files;
 use crate::seal::RunKey;
+use crate::shared_file::{self, Outlives, make_tables};
 
 const FORMAT: u64 = 1;
-
-/// Longest wait for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
 
 /// The trigger on inserts also keeps `INSERT OR REPLACE` from taking a row's place.
 const TABLES: &str = "
@@ -81,13 +77,14 @@ pub(super) struct NewRow<'a> {
 impl Table {
     /// Uses the file, which is made when it is not there.
     pub(super) fn open(path: &Path, secret: &RunKey) -> Result<Self> {
-        let connection = open_file(path).map_err(|error| RecordStoreError::file(path, error))?;
+        let connection = shared_file::open(path, Outlives::PowerCut)
+            .map_err(|error| RecordStoreError::file(path, error))?;
         let table = Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),
             sealer: Sealer::new(secret),
         };
-        let found = table.write(|within| Ok(make_tables(within.transaction)?))?;
+        let found = table.write(|within| Ok(make_tables(within.transaction, TABLES, FORMAT)?))?;
         if found != FORMAT {
             return Err(RecordStoreError::NewerFormat {
                 found,
@@ -307,53 +304,4 @@ impl Within<'_> {
 fn kind_of(name: &str) -> Outcome<Kind> {
     let no_kind = |_| StoreError::damaged("a record is of no kind");
     Ok(name.parse().map_err(no_kind)?)
-}
-
-/// How often a file that others make right now is tried.
-const OPEN_TRIES_MAX: u32 = 5_000;
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "another process makes the file, and nothing else can be done meanwhile"
-)]
-fn pause() {
-    std::thread::sleep(Duration::from_millis(1));
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the store: here the domains are opened"
-)]
-fn open_file(path: &Path) -> std::result::Result<Connection, StoreError> {
-    private_files::create_if_missing(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    // Those who open a new file at the same time wait for each other here; the timeout does not hold for this change.
-    let mut tries = 0;
-    while let Err(error) = connection.pragma_update(None, "journal_mode", "WAL") {
-        let is_busy = error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy);
-        tries += 1;
-        if !is_busy || tries == OPEN_TRIES_MAX {
-            return Err(error.into());
-        }
-        pause();
-    }
-    // A write that was answered is in a journal as done: it must outlive a power cut.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    Ok(connection)
-}
-
-/// Makes the tables of an empty file, and tells the format.
-fn make_tables(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
-    let format: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let tables: u64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if (format, tables) != (0, 0) {
-        return Ok(format);
-    }
-    transaction.execute_batch(TABLES)?;
-    transaction.pragma_update(None, "user_version", FORMAT)?;
-    Ok(FORMAT)
 }

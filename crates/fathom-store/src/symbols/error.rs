@@ -170,12 +170,10 @@ impl SymbolStoreError {
 
 fn file_hint(source: &StoreError) -> String {
     match source {
-        StoreError::Busy => "end the program that has the file open for writing, and try again",
-        StoreError::DiskFull => "free some space and try again",
         StoreError::Damaged { .. } => {
             "restore the file from a backup, or move it away and import the catalogue again"
+                .to_owned()
         }
-        _ => "check the disk, and that the folder is yours to write and no network folder",
+        other => other.hint_beside_journal(),
     }
-    .to_owned()
 }

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use rusqlite::{
-    Connection, OpenFlags, OptionalExtension as _, Row as Columns, Transaction,
-    TransactionBehavior, params,
+    Connection, OptionalExtension as _, Row as Columns, Transaction, TransactionBehavior, params,
 };
 
 use super::error::SymbolStoreError;
@@ -14,10 +12,7 @@ use super::rows::{
     Commit, Draft, FORMAT, Kind, Result, Row, Rows, WrittenBy, bytes_of, numbers_of,
 };
 use crate::error::StoreError;
-use crate::private_files;
-
-/// Longest wait for another process that writes.
-const BUSY: Duration = Duration::from_secs(5);
+use crate::shared_file::{self, Outlives, make_tables};
 
 const TABLES: &str = "
 CREATE TABLE rows (
@@ -60,12 +55,12 @@ impl SqliteRows {
     /// Uses the file, which is made when it is not there.
     pub(super) fn open(path: &Path) -> Result<Self> {
         let wrap = |source: StoreError| file_error(path, source);
-        let connection = open_file(path).map_err(wrap)?;
+        let connection = shared_file::open(path, Outlives::PowerCut).map_err(wrap)?;
         let rows = Self {
             path: path.to_owned(),
             connection: Mutex::new(connection),
         };
-        let found = rows.write(make_tables)?;
+        let found = rows.write(|within| make_tables(within, TABLES, FORMAT))?;
         if found != FORMAT {
             return Err(SymbolStoreError::NewerFormat {
                 found,
@@ -104,35 +99,6 @@ fn file_error(path: &Path, source: StoreError) -> SymbolStoreError {
         path: path.to_owned(),
         source,
     }
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the store: here the symbols are opened"
-)]
-fn open_file(path: &Path) -> std::result::Result<Connection, StoreError> {
-    private_files::create_if_missing(path)?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(BUSY)?;
-    connection.pragma_update(None, "trusted_schema", false)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    // A write that was answered is in a journal as done: it must outlive a power cut.
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    Ok(connection)
-}
-
-/// Makes the tables of an empty file, and tells the format.
-fn make_tables(transaction: &Transaction<'_>) -> rusqlite::Result<u64> {
-    let format: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
-    let tables: u64 =
-        transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-    if (format, tables) != (0, 0) {
-        return Ok(format);
-    }
-    transaction.execute_batch(TABLES)?;
-    transaction.pragma_update(None, "user_version", FORMAT)?;
-    Ok(FORMAT)
 }
 
 fn row_of(columns: &Columns<'_>) -> rusqlite::Result<Row> {

@@ -1,25 +1,15 @@
 //! What every role does in the same way: a call with a form, a record, an end.
 
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::params::Limits;
 use crate::domain::{Access, DomainRequest};
-use crate::event::ProgramSpec;
 use crate::model::{Delivery, Message, Speaker};
 use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict};
 use crate::packet::Packet;
-use crate::program::{Ask, ModelAsk, OnOutage, ProgramError, View};
+use crate::program::{Ask, ModelAsk, OnOutage, View};
 use crate::stop::StopReason;
 use crate::text::Text;
-
-/// Reads the parameters of a program.
-pub(super) fn params<P: DeserializeOwned>(spec: &ProgramSpec) -> Result<P, ProgramError> {
-    serde_json::from_str(spec.params.as_str()).map_err(|error| ProgramError::Params {
-        name: spec.name.clone(),
-        cause: error.to_string(),
-    })
-}
 
 /// A call whose reply has a form.
 pub(super) fn call(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::desk::{self, End, append, call, field, read};
-use super::params::{Lane, Limits, spec};
+use super::params::{Lane, Limits};
 use super::publisher::post_of;
 use crate::domain::name;
 use crate::effect::EffectOutcome;
@@ -45,7 +45,7 @@ pub(super) struct Params {
 
 impl Params {
     pub(super) fn spec(&self) -> ProgramSpec {
-        spec(NAME, self)
+        ProgramSpec::new(NAME, self)
     }
 }
 
@@ -99,7 +99,7 @@ pub(super) struct Engagement {
 impl Engagement {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
-            params: desk::params(spec)?,
+            params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
             waiting: Waiting::Feed,

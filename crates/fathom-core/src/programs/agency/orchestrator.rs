@@ -78,7 +78,7 @@ impl Orchestrator {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
-            params: desk::params(spec)?,
+            params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
             at: At::Find(0),

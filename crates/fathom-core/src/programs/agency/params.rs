@@ -179,16 +179,6 @@ pub struct Params {
 impl Params {
     /// The specification of an `agency` with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        spec(NAME, self)
-    }
-}
-
-/// The specification of a program with these parameters.
-pub(super) fn spec<P: Serialize>(name: &str, params: &P) -> ProgramSpec {
-    // A struct of strings and numbers always has a JSON form.
-    let params = serde_json::to_string(params).unwrap_or_default();
-    ProgramSpec {
-        name: name.to_owned(),
-        params: Text::new(params),
+        ProgramSpec::new(NAME, self)
     }
 }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::desk::{self, End, append};
-use super::params::spec;
 use super::scribe::hex;
 use crate::domain::name;
 use crate::event::ProgramSpec;
@@ -35,7 +34,7 @@ pub(super) struct Params {
 
 impl Params {
     pub(super) fn spec(&self) -> ProgramSpec {
-        spec(NAME, self)
+        ProgramSpec::new(NAME, self)
     }
 }
 
@@ -50,7 +49,7 @@ pub(super) struct Proof {
 impl Proof {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
-            params: desk::params(spec)?,
+            params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
             made_up: Vec::new(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::desk::{self, End, append, latest};
-use super::params::{Lane, spec};
+use super::params::Lane;
 use super::scribe::hex;
 use crate::domain::name;
 use crate::effect::EffectOutcome;
@@ -37,7 +37,7 @@ pub(super) struct Params {
 
 impl Params {
     pub(super) fn spec(&self) -> ProgramSpec {
-        spec(NAME, self)
+        ProgramSpec::new(NAME, self)
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) struct Publisher {
 impl Publisher {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
-            params: desk::params(spec)?,
+            params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
             waiting: Waiting::Asset,

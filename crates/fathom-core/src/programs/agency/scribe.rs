@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::desk::{self, End, append, call, field};
-use super::params::{Blueprint, Limits, spec};
+use super::params::{Blueprint, Limits};
 use crate::domain::name;
 use crate::event::ProgramSpec;
 use crate::id::AskId;
@@ -61,7 +61,7 @@ pub(super) struct Params {
 
 impl Params {
     pub(super) fn spec(&self) -> ProgramSpec {
-        spec(NAME, self)
+        ProgramSpec::new(NAME, self)
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) struct Scribe {
 impl Scribe {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
-            params: desk::params(spec)?,
+            params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
             tries: 0,
@@ -169,8 +169,7 @@ impl Program for Scribe {
             Input::Reply { ask, reply } if ask == self.awaited => self.on_reply(&reply.text, view),
             Input::Host { ask, text } if ask == self.awaited => self.on_kept(text),
             Input::Failed { ask, failure } if ask == self.awaited => {
-                let class = ErrorClass::Model(failure.kind);
-                self.fail(StopReason::Failure { class }, failure.to_string())
+                self.fail(failure.as_stop(), failure.to_string())
             }
             Input::Refused { ask, reason } if ask == self.awaited => {
                 self.fail(reason.as_stop(), reason.to_string())

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::crew;
 use super::desk::{self, End, append};
-use super::params::{Limits, Member, Offer, spec};
+use super::params::{Limits, Member, Offer};
 use super::{child, scribe};
 use crate::amounts::Amounts;
 use crate::contract::Role;
@@ -45,7 +45,7 @@ pub(super) struct Params {
 
 impl Params {
     pub(super) fn spec(&self) -> ProgramSpec {
-        spec(NAME, self)
+        ProgramSpec::new(NAME, self)
     }
 }
 
@@ -68,7 +68,7 @@ pub(super) struct Verifier {
 impl Verifier {
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         Ok(Self {
-            params: desk::params(spec)?,
+            params: spec.read()?,
             goal: String::new(),
             awaited: AskId::default(),
             looks: 0,

@@ -40,12 +40,7 @@ pub(super) struct Brief {
 impl Brief {
     /// The specification of a seat with this brief.
     pub(super) fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(NAME, self)
     }
 
     /// The sub-chiefs that it will ask.
@@ -116,13 +111,8 @@ pub(super) struct Chief {
 impl Chief {
     /// Reads the brief.
     pub(super) fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let brief =
-            serde_json::from_str(spec.params.as_str()).map_err(|error| ProgramError::Params {
-                name: NAME.to_owned(),
-                cause: error.to_string(),
-            })?;
         Ok(Self {
-            brief,
+            brief: spec.read()?,
             question: Text::default(),
             charter: String::new(),
             began: Timestamp::default(),

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::complexity::Detector;
 use crate::event::ProgramSpec;
-use crate::text::Text;
 use crate::unit::Millis;
 
 /// Deepest council: chiefs are at 0, their sub-chiefs at 1, and so on.
@@ -148,11 +147,6 @@ impl Default for Params {
 impl Params {
     /// The specification of a council with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: super::NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(super::NAME, self)
     }
 }

@@ -31,13 +31,10 @@ pub struct Council {
 impl Council {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let bad = |cause: String| ProgramError::Params {
-            name: super::NAME.to_owned(),
-            cause,
-        };
-        let params: Params =
-            serde_json::from_str(spec.params.as_str()).map_err(|error| bad(error.to_string()))?;
-        params.check().map_err(bad)?;
+        let params: Params = spec.read()?;
+        params
+            .check()
+            .map_err(|cause| ProgramError::params(super::NAME, cause))?;
         Ok(Self {
             params,
             question: Text::default(),

@@ -10,7 +10,6 @@ use crate::packet::Risk;
 use crate::program::ProgramError;
 use crate::programs::council::Milli;
 use crate::protocol::CouncilRole;
-use crate::text::Text;
 use crate::unit::Millis;
 
 /// Parameters of `motion`.
@@ -59,25 +58,14 @@ impl Default for Params {
 impl Params {
     /// The specification of a `motion` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(NAME, self)
     }
 
     pub(super) fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let invalid = |cause: String| ProgramError::Params {
-            name: NAME.to_owned(),
-            cause,
-        };
-        let params: Self = match spec.params.as_str() {
-            "" => Self::default(),
-            text => serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?,
-        };
+        let params: Self = spec.read_or_usual()?;
         if params.roles.is_empty() {
-            return Err(invalid("`roles` names nobody who votes".to_owned()));
+            let cause = "`roles` names nobody who votes";
+            return Err(ProgramError::params(NAME, cause));
         }
         Ok(params)
     }

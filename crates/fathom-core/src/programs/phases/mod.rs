@@ -29,7 +29,7 @@ use crate::model::{Ending, Message, Reply, Speaker};
 use crate::outcome::Status;
 use crate::packet::Packet;
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
-use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
 use asks::Asks;
@@ -370,10 +370,9 @@ impl Phases {
             return self.again(Outcome::Failed, words::UNREADABLE, view, asks);
         }
         self.leave(Outcome::Failed, None, None, asks);
-        let class = ErrorClass::Model(failure.kind);
         let end = End {
             status: Status::Failed,
-            stop: StopReason::Failure { class },
+            stop: failure.as_stop(),
             said: failure.to_string(),
         };
         self.end(end, asks);
@@ -381,12 +380,8 @@ impl Phases {
 
     fn on_refused(&mut self, reason: &Refusal, asks: &mut Asks) {
         self.leave(Outcome::Failed, None, None, asks);
-        let status = match reason {
-            Refusal::TokenBudget { .. } | Refusal::Unavailable { .. } => Status::Failed,
-            _ => Status::NeedsReview,
-        };
         let end = End {
-            status,
+            status: reason.as_status(),
             stop: reason.as_stop(),
             said: reason.to_string(),
         };

@@ -8,7 +8,6 @@ use super::NAME;
 use crate::event::ProgramSpec;
 use crate::program::ProgramError;
 use crate::symbols::{Persona, Symbol};
-use crate::text::Text;
 use crate::unit::Millis;
 
 /// Most phases of a loop.
@@ -137,24 +136,14 @@ impl Default for Params {
 impl Params {
     /// The specification of a `phases` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings, numbers and JSON always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(NAME, self)
     }
 
     /// Reads and checks the parameters of a specification.
     pub fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let invalid = |cause: String| ProgramError::Params {
-            name: NAME.to_owned(),
-            cause,
-        };
-        let params: Self = serde_json::from_str(spec.params.as_str())
-            .map_err(|error| invalid(error.to_string()))?;
+        let params: Self = spec.read()?;
         match params.problem() {
-            Some(problem) => Err(invalid(problem)),
+            Some(problem) => Err(ProgramError::params(NAME, problem)),
             None => Ok(params),
         }
     }

@@ -20,7 +20,7 @@ use crate::model::{Message, Reply, Speaker};
 use crate::outcome::{Status, Verdict, clip};
 use crate::packet::{Packet, Share};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
-use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
 use super::close::Close;
@@ -313,20 +313,11 @@ impl Rlm {
             words::NUDGE.clone_into(&mut self.next);
             return self.turn(view);
         }
-        let class = ErrorClass::Model(failure.kind);
-        self.finish(
-            Status::Failed,
-            StopReason::Failure { class },
-            &failure.to_string(),
-        )
+        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
-        let status = match reason {
-            Refusal::TokenBudget { .. } | Refusal::Unavailable { .. } => Status::Failed,
-            _ => Status::NeedsReview,
-        };
-        self.finish(status, reason.as_stop(), &reason.to_string())
+        self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
     fn finish(&mut self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {

@@ -7,7 +7,6 @@ use crate::cell::{CellLimits, ContextSource, Form};
 use crate::event::ProgramSpec;
 use crate::id::Digest;
 use crate::program::ProgramError;
-use crate::text::Text;
 use crate::unit::Millis;
 
 /// Where a piece of material is found again after a restart.
@@ -115,26 +114,14 @@ impl Default for Params {
 impl Params {
     /// The specification of an `rlm` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(NAME, self)
     }
 
     /// Reads the parameters of a specification.
     pub fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let invalid = |cause: String| ProgramError::Params {
-            name: NAME.to_owned(),
-            cause,
-        };
-        let params: Self = match spec.params.as_str() {
-            "" => Self::default(),
-            text => serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?,
-        };
+        let params: Self = spec.read_or_usual()?;
         if let Some(schema) = &params.schema {
-            jsonschema::validator_for(schema).map_err(|error| invalid(error.to_string()))?;
+            jsonschema::validator_for(schema).map_err(|error| ProgramError::params(NAME, error))?;
         }
         Ok(params)
     }

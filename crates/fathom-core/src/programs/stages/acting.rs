@@ -8,7 +8,7 @@ use crate::marker::{BlockKind, Marker};
 use crate::outcome::{Status, clip};
 use crate::packet::Risk;
 use crate::program::{Ask, Input, View};
-use crate::stop::{ErrorClass, StopReason};
+use crate::stop::StopReason;
 use crate::text::Text;
 
 /// Characters of what was said that the next attempt is shown.
@@ -94,9 +94,7 @@ impl Stages {
                 if failure.kind == FailureKind::Empty {
                     return self.interrupt("nothing was said", view);
                 }
-                let class = ErrorClass::Model(failure.kind);
-                let stop = StopReason::Failure { class };
-                self.finish(Status::Failed, stop, &failure.to_string())
+                self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
             }
             // What nobody watches does not go on.
             Input::Failed { ask, failure } if acting.is_looking(ask) => {

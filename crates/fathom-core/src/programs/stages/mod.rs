@@ -29,7 +29,7 @@ use crate::programs::council::Milli;
 use crate::programs::motion;
 use crate::protocol::{CouncilRole, Outcome, Ruling};
 use crate::recursion::{Class, SpawnRequest, Trigger};
-use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
 use super::close::Close;
@@ -342,20 +342,11 @@ impl Stages {
         {
             return asks;
         }
-        let class = ErrorClass::Model(failure.kind);
-        self.finish(
-            Status::Failed,
-            StopReason::Failure { class },
-            &failure.to_string(),
-        )
+        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
-        let status = match reason {
-            Refusal::TokenBudget { .. } | Refusal::Unavailable { .. } => Status::Failed,
-            _ => Status::NeedsReview,
-        };
-        self.finish(status, reason.as_stop(), &reason.to_string())
+        self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
     fn finish(&mut self, status: Status, stop: StopReason, said: &str) -> Vec<Ask> {

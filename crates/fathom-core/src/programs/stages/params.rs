@@ -12,7 +12,6 @@ use crate::marker::Marker;
 use crate::program::ProgramError;
 use crate::programs::tools::Offered;
 use crate::protocol::CouncilRole;
-use crate::text::Text;
 use crate::unit::Millis;
 
 /// Most attempts at acting, whatever the council says.
@@ -119,48 +118,35 @@ impl Default for Params {
 impl Params {
     /// The specification of a `stages` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(NAME, self)
     }
 
     /// Reads the parameters of a specification.
     pub fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let invalid = |cause: String| ProgramError::Params {
-            name: NAME.to_owned(),
-            cause,
-        };
-        let params: Self = match spec.params.as_str() {
-            "" => Self::default(),
-            text => serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?,
-        };
+        let params: Self = spec.read_or_usual()?;
         if params.look_every == 0 || params.interrupts_max == 0 || params.council.is_empty() {
             let cause = "`look_every`, `interrupts_max` and `council` must say something";
-            return Err(invalid(cause.to_owned()));
+            return Err(ProgramError::params(NAME, cause));
         }
         if !(1..=ACTS_CAP).contains(&params.acts_max) {
             let cause = format!(
                 "`acts_max` is {}, the hard cap is {ACTS_CAP}",
                 params.acts_max
             );
-            return Err(invalid(cause));
+            return Err(ProgramError::params(NAME, cause));
         }
         let mut names: Vec<&str> = params.actions.iter().map(Action::name).collect();
         names.sort_unstable();
         if names.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(invalid("an action is there twice".to_owned()));
+            return Err(ProgramError::params(NAME, "an action is there twice"));
         }
         let lost = params
             .actions
             .iter()
             .filter_map(|one| Some(one.inverse.as_ref()?.tool.as_str()));
         if let Some(lost) = lost.into_iter().find(|name| params.action(name).is_none()) {
-            return Err(invalid(format!(
-                "there is no action `{lost}` to take one back"
-            )));
+            let cause = format!("there is no action `{lost}` to take one back");
+            return Err(ProgramError::params(NAME, cause));
         }
         Ok(params)
     }

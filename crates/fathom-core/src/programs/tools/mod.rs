@@ -16,7 +16,7 @@ use crate::model::{Ending, Message, Reply, Speaker};
 use crate::outcome::{Status, Verdict};
 use crate::packet::{Packet, Share};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
-use crate::stop::{ErrorClass, Refusal, StopReason};
+use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 use crate::tool::{Spoken, ToolCall, read_reply};
 
@@ -240,20 +240,11 @@ impl Tools {
         if failure.kind == FailureKind::Empty {
             return self.go_on(words::NUDGE.to_owned(), view);
         }
-        let class = ErrorClass::Model(failure.kind);
-        self.finish(
-            Status::Failed,
-            StopReason::Failure { class },
-            &failure.to_string(),
-        )
+        self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
-        let status = match reason {
-            Refusal::TokenBudget { .. } | Refusal::Unavailable { .. } => Status::Failed,
-            _ => Status::NeedsReview,
-        };
-        self.finish(status, reason.as_stop(), &reason.to_string())
+        self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
     fn on_call_refused(&mut self, ask: AskId, reason: &Refusal, view: &View<'_>) -> Vec<Ask> {

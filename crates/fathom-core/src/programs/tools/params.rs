@@ -8,7 +8,6 @@ use super::NAME;
 use crate::effect::{EffectClass, Target};
 use crate::event::ProgramSpec;
 use crate::program::ProgramError;
-use crate::text::Text;
 use crate::tool::ToolSpec;
 use crate::unit::Millis;
 
@@ -71,20 +70,12 @@ impl Default for Params {
 impl Params {
     /// The specification of a `tools` program with these parameters.
     pub fn spec(&self) -> ProgramSpec {
-        // A struct of strings and numbers always has a JSON form.
-        let params = serde_json::to_string(self).unwrap_or_default();
-        ProgramSpec {
-            name: NAME.to_owned(),
-            params: Text::new(params),
-        }
+        ProgramSpec::new(NAME, self)
     }
 
     /// Reads the parameters of a specification.
     pub fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
-        let params: Self = match spec.params.as_str() {
-            "" => Self::default(),
-            text => serde_json::from_str(text).map_err(|error| invalid(error.to_string()))?,
-        };
+        let params: Self = spec.read_or_usual()?;
         if !(1..=TURNS_CAP).contains(&params.turns_max) {
             let turns = params.turns_max;
             return Err(invalid(format!(
@@ -92,7 +83,7 @@ impl Params {
             )));
         }
         if !params.tools.is_empty() && params.event.trim().is_empty() {
-            return Err(invalid("`event` is empty".to_owned()));
+            return Err(invalid("`event` is empty"));
         }
         let mut names = BTreeSet::new();
         for Offered { spec, .. } in &params.tools {
@@ -123,15 +114,10 @@ impl Params {
     /// What holds the answer to its schema.
     pub(super) fn answer_validator(&self) -> Result<Option<jsonschema::Validator>, ProgramError> {
         let schema = self.schema.as_ref().map(jsonschema::validator_for);
-        schema
-            .transpose()
-            .map_err(|error| invalid(error.to_string()))
+        schema.transpose().map_err(invalid)
     }
 }
 
-fn invalid(cause: String) -> ProgramError {
-    ProgramError::Params {
-        name: NAME.to_owned(),
-        cause,
-    }
+fn invalid(cause: impl ToString) -> ProgramError {
+    ProgramError::params(NAME, cause)
 }
