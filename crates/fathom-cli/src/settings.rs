@@ -218,17 +218,19 @@ impl Sources<'_> {
         let home = home
             .map(Path::to_owned)
             .or_else(|| self.default_home().ok());
-        let places = std::iter::once(folder.to_owned()).chain(home);
-        for file in places.map(|place| place.join(CONFIG_FILE)) {
-            // One that cannot be looked at is read all the same, for the error that says why.
-            let is_missing = std::fs::metadata(&file).is_err_and(|error| {
-                matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-            });
-            if !is_missing {
-                return Ok((Config::read(&file)?, Some(file)));
-            }
+        let here = folder.join(CONFIG_FILE);
+        let at_home = home.map(|home| home.join(CONFIG_FILE));
+        let at_home = at_home.filter(|file| *file != here && is_there(file));
+        if !is_there(&here) {
+            let config = at_home.as_deref().map(Config::read).transpose()?;
+            return Ok((config.unwrap_or_default(), at_home));
         }
-        Ok((Config::default(), None))
+        let mut config = Config::read(&here)?;
+        if let Some(file) = at_home {
+            let beside = file.parent().unwrap_or(folder);
+            config.keep_authority_of(Config::read(&file)?, beside);
+        }
+        Ok((config, Some(here)))
     }
 
     fn settle(
@@ -477,6 +479,14 @@ where
         return Err(over());
     }
     T::try_from(value).map_err(|_| over())
+}
+
+/// Whether there is such a file. One that cannot be looked at is read all the same, for the error that says why.
+fn is_there(file: &Path) -> bool {
+    std::fs::metadata(file).map_or_else(
+        |error| !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        |_| true,
+    )
 }
 
 #[cfg(test)]

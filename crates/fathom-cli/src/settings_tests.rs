@@ -203,3 +203,24 @@ fn json_is_recognised_before_anything_is_parsed() {
     assert!(!wants("fathom ask -- --json"));
     assert!(!wants("fathom ask q"));
 }
+
+#[test]
+fn g06_a_folders_file_takes_nothing_from_what_the_homes_says_of_authority() {
+    let key = format!("ed25519:{}", "a1".repeat(32));
+    let home = format!(
+        "[identity]\ncreator = \"{key}\"\nrequired = true\n[redaction]\nrules = \"mine.toml\"\n"
+    );
+    let folder =
+        "model = \"ollama/a\"\n[identity]\nrequired = false\n[redaction]\nrules = \"none.toml\"\n";
+    let place = Place::new()
+        .file("data/fathom/fathom.toml", &home)
+        .file("fathom.toml", folder);
+    let settings = place.settle("").unwrap();
+    assert!(settings.identity.required && settings.identity.creator.is_some());
+    let rules = settings.redaction_rules.unwrap();
+    assert_eq!(rules, place.folder.path().join("data/fathom/mine.toml"));
+    assert_eq!(
+        settings.config_file,
+        Some(place.folder.path().join("fathom.toml"))
+    );
+}

@@ -357,6 +357,18 @@ impl Source<'_> {
 }
 
 impl Config {
+    /// Who may decide, whose signature counts, what is masked and where words are sent: whatever `home` says of these
+    /// holds, so that a folder's file cannot take it away. The paths of `home` are meant from `beside`.
+    pub fn keep_authority_of(&mut self, home: Self, beside: &Path) {
+        self.people = home.people.or(self.people.take());
+        self.discord = home.discord.or(self.discord.take());
+        let rules = home.redaction_rules.map(|rules| beside.join(rules));
+        self.redaction_rules = rules.or(self.redaction_rules.take());
+        if home.identity != Trust::default() {
+            self.identity = home.identity;
+        }
+    }
+
     /// Reads a file that must be there.
     pub fn read(file: &Path) -> Result<Self, HostError> {
         let text = std::fs::read_to_string(file).map_err(|source| HostError::ConfigUnreadable {
