@@ -202,8 +202,9 @@ impl Accounts for Ledger {
             ..need
         };
         self.drawn = self.drawn.plus(need);
+        // Renewed long before it is used up: a commit takes as long as many calls to a fast model.
         let low = self.undrawn().zip(self.lease_block(), |undrawn, block| {
-            u64::from(undrawn < block / 2)
+            u64::from(undrawn < block - block.div_ceil(8))
         });
         let short = self.drawn.exceeds(&self.leased).is_some();
         let lease = (short || low != Amounts::ZERO).then(|| {

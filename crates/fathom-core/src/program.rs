@@ -265,10 +265,10 @@ pub enum ProgramError {
 
 impl ProgramError {
     /// Parameters that the program does not take.
-    pub fn params(name: &str, cause: impl ToString) -> Self {
+    pub fn params(name: &str, cause: impl Into<String>) -> Self {
         Self::Params {
             name: name.to_owned(),
-            cause: cause.to_string(),
+            cause: cause.into(),
         }
     }
 }
@@ -287,7 +287,7 @@ impl ProgramSpec {
     /// Reads the parameters.
     pub fn read<P: DeserializeOwned>(&self) -> Result<P, ProgramError> {
         serde_json::from_str(self.params.as_str())
-            .map_err(|error| ProgramError::params(&self.name, error))
+            .map_err(|error| ProgramError::params(&self.name, error.to_string()))
     }
 
     /// Reads the parameters; none are the usual ones.

@@ -41,8 +41,8 @@ impl CallKey {
         self.input(EventKind::ModelReplied {
             ask: self.ask,
             attempt: self.attempt,
+            jitter: jitter_of(&outcome),
             outcome,
-            jitter: random_bits(),
         })
     }
 }
@@ -167,8 +167,10 @@ impl Call {
 }
 
 /// Random bits for the pause before a retry; without a source of them every pause is the longest.
-fn random_bits() -> u16 {
+fn jitter_of(outcome: &CallOutcome) -> u16 {
     let mut bits = [0xff; 2];
-    let _ = getrandom::fill(&mut bits);
+    if let CallOutcome::Failed(_) = outcome {
+        let _ = getrandom::fill(&mut bits);
+    }
     u16::from_le_bytes(bits)
 }

@@ -34,6 +34,9 @@ use crate::story::Story;
 /// How often the driver looks for signals of other processes and shows how far the run is.
 const LOOK: Duration = Duration::from_millis(50);
 
+/// Looks for news, a microsecond or two each, before the thread sleeps.
+const LINGER_TURNS: u32 = 100;
+
 /// Events that may wait for the driver.
 pub(crate) const INBOX_MAX: usize = 1024;
 
@@ -133,7 +136,8 @@ impl Driver {
             }
             let timer = self.state.timers.first().map(|(at, _)| *at);
             let awaits_log = self.run.awaits_log();
-            if awaits_log {
+            // What is durable meanwhile is looked at first: it may be all that is waited for.
+            if awaits_log && !durable.has_changed().unwrap_or(true) {
                 self.recorder.log().urge();
             }
             tokio::select! {
@@ -155,6 +159,7 @@ impl Driver {
                 }
                 () = wait_for(&*self.clock, timer), if timer.is_some() => self.tick(&mut steps),
                 _ = look.tick() => self.look(&mut steps)?,
+                () = linger() => {}
             }
         }
     }
@@ -424,6 +429,14 @@ impl Driver {
         self.recorder.log().durable(self.recorder.last).await?;
         Ok(end)
     }
+}
+
+/// Never ends, but keeps the thread awake for a while: to be woken takes longer than many an answer.
+async fn linger() {
+    for _ in 0..LINGER_TURNS {
+        tokio::task::yield_now().await;
+    }
+    std::future::pending().await
 }
 
 /// A bound that holds for any tokenizer: no token is shorter than a byte.

@@ -18,7 +18,7 @@ use crate::spoken::Spoken;
 
 /// Longest tail of a stream that is kept for looking at. Far more than a line: a key or a token whose beginning is gone
 /// is not recognised, and must be out of sight.
-const LAST_WORDS_CHARS_MAX: usize = 4_000;
+const LAST_WORDS_BYTES_MAX: usize = 4_096;
 
 /// What an episode is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -220,13 +220,11 @@ impl Chapter {
 
     fn hear(&mut self, text: &Text) {
         self.last_words.push_str(text.as_str());
-        let extra = self
-            .last_words
-            .chars()
-            .count()
-            .saturating_sub(LAST_WORDS_CHARS_MAX);
-        if extra > 0 {
-            self.last_words = self.last_words.chars().skip(extra).collect();
+        // Cut at twice the length, not at every word of many.
+        if self.last_words.len() > 2 * LAST_WORDS_BYTES_MAX {
+            let from = self.last_words.len() - LAST_WORDS_BYTES_MAX;
+            let from = self.last_words.ceil_char_boundary(from);
+            self.last_words.drain(..from);
         }
     }
 

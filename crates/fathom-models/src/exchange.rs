@@ -19,7 +19,7 @@ use crate::heard::Heard;
 use crate::model::{CallFuture, Deltas, Model};
 use crate::prices::Facts;
 use crate::providers::{Fault, Protocol};
-use crate::tokens::Counter;
+use crate::tokens::{self, Counter};
 
 /// Largest reply that is read.
 pub const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -90,7 +90,7 @@ impl HttpModel {
         deltas: &mut Deltas<'_>,
         started: Instant,
     ) -> Result<Reply, ModelFailure> {
-        let measured = self.measure(request)?;
+        tokens::check(request)?;
         let body = self.protocol.body(request)?;
         let mut heard = Heard::of(request);
         let exchange = self.exchange(request.delivery, body, &mut heard, deltas);
@@ -103,7 +103,7 @@ impl HttpModel {
             return Err(failure);
         }
         let latency = classify::millis(clock::now() - started);
-        heard.settle(request, &measured, &self.counter, latency)
+        heard.settle(self, request, &self.counter, latency)
     }
 
     async fn exchange(

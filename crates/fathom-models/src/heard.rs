@@ -1,11 +1,12 @@
 //! What has been heard of a reply so far, whole or streamed, in any wire format.
 
 use fathom_core::failure::{Billing, FailureKind, ModelFailure};
-use fathom_core::model::{Ending, Exactness, Measured, Reply, Request, Usage, UsageSource};
+use fathom_core::model::{Ending, Exactness, Reply, Request, Usage, UsageSource};
 use fathom_core::text::Text;
 use fathom_core::tool::ToolCall;
 use fathom_core::unit::Millis;
 
+use crate::model::Model;
 use crate::providers::Fault;
 use crate::tokens::Counter;
 
@@ -109,15 +110,19 @@ impl Heard {
         })
     }
 
-    /// Turns a complete reply into the result of the call.
+    /// Turns a complete reply into the result of the call. What the provider does not tell is counted.
     pub(crate) fn settle(
         self,
+        model: &dyn Model,
         request: &Request,
-        measured: &Measured,
         counter: &Counter,
         latency: Millis,
     ) -> Result<Reply, ModelFailure> {
         let reported = self.reported();
+        let input_tokens = match self.input_tokens {
+            Some(tokens) => tokens,
+            None => model.measure(request)?.input_tokens,
+        };
         let fail = |kind, detail: &str, partial: String| {
             let billing = reported.map_or(Billing::Perhaps, Billing::Reported);
             Err(ModelFailure {
@@ -141,7 +146,7 @@ impl Heard {
             return fail(FailureKind::Empty, detail, String::new());
         }
         let usage = reported.unwrap_or_else(|| Usage {
-            input_tokens: self.input_tokens.unwrap_or(measured.input_tokens),
+            input_tokens,
             output_tokens: self.output_tokens.unwrap_or_else(|| {
                 let cap = u64::from(request.output_tokens_max);
                 let calls = self.calls.iter();

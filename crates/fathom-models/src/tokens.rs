@@ -115,36 +115,15 @@ impl Counter {
         facts: &Facts,
         schema_tokens: u64,
     ) -> Result<Measured, ModelFailure> {
-        let texts = || request.messages.iter().map(|message| &message.text);
-        let tools = || {
-            let tools = request.tools.iter();
-            tools.flat_map(|tool| [&tool.description, &tool.schema])
-        };
-        if texts()
-            .chain(&request.schema)
-            .chain(tools())
-            .any(Text::is_closed)
-        {
-            let detail = "a text of the request is sealed and was not opened";
-            return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
-        }
-        if request.schema.is_some() && !request.tools.is_empty() {
-            let detail = "a request has a schema or tools, not both";
-            return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
-        }
-        let bytes: usize = texts().chain(tools()).map(|text| text.as_str().len()).sum();
-        if bytes > REQUEST_BYTES_MAX {
-            let detail = format!("the request is larger than {} MiB", REQUEST_BYTES_MAX >> 20);
-            return Err(ModelFailure::unsent(FailureKind::TooLarge, detail));
-        }
+        check(request)?;
         let template = match self {
             Self::Known(_) => OPENAI,
             Self::Given(_) | Self::Bytes => ANY,
         };
         let mut exactness = Exactness::Exact;
         let mut tokens = template.per_request;
-        for text in texts() {
-            let (count, how) = self.count(text.as_str());
+        for message in &request.messages {
+            let (count, how) = self.count(message.text.as_str());
             tokens = tokens.saturating_add(count + template.per_message);
             if how == Exactness::UpperBound {
                 exactness = how;
@@ -174,6 +153,33 @@ impl Counter {
             price: facts.price,
         })
     }
+}
+
+/// Whether a request can be sent at all.
+pub(crate) fn check(request: &Request) -> Result<(), ModelFailure> {
+    let texts = || request.messages.iter().map(|message| &message.text);
+    let tools = || {
+        let tools = request.tools.iter();
+        tools.flat_map(|tool| [&tool.description, &tool.schema])
+    };
+    if texts()
+        .chain(&request.schema)
+        .chain(tools())
+        .any(Text::is_closed)
+    {
+        let detail = "a text of the request is sealed and was not opened";
+        return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
+    }
+    if request.schema.is_some() && !request.tools.is_empty() {
+        let detail = "a request has a schema or tools, not both";
+        return Err(ModelFailure::unsent(FailureKind::Rejected, detail));
+    }
+    let bytes: usize = texts().chain(tools()).map(|text| text.as_str().len()).sum();
+    if bytes > REQUEST_BYTES_MAX {
+        let detail = format!("the request is larger than {} MiB", REQUEST_BYTES_MAX >> 20);
+        return Err(ModelFailure::unsent(FailureKind::TooLarge, detail));
+    }
+    Ok(())
 }
 
 /// Tokens of a text in the vocabulary of GPT-4o, for texts that are measured before their model is known.

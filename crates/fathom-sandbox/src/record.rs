@@ -31,9 +31,11 @@ pub(crate) struct Record {
     last: u32,
 }
 
+pub(crate) type QuestionHash = [u8; 32];
+
 #[derive(Debug)]
 struct Entry {
-    hash: [u8; 32],
+    hash: QuestionHash,
     id: u32,
     reply: Option<CellReply>,
     used: bool,
@@ -66,8 +68,8 @@ impl Record {
         }
     }
 
-    /// The first question of these words that this try has not asked yet: its number, and its answer.
-    pub(crate) fn find(&mut self, call: &CellCall) -> Option<(u32, Option<&CellReply>)> {
+    /// The first question of this hash that this try has not asked yet: its number, and its answer.
+    pub(crate) fn find(&mut self, hash: QuestionHash) -> Option<(u32, Option<&CellReply>)> {
         while self
             .entries
             .get(self.unused)
@@ -75,7 +77,6 @@ impl Record {
         {
             self.unused += 1;
         }
-        let hash = hash(call);
         let entry = self.entries[self.unused..]
             .iter_mut()
             .find(|entry| !entry.used && entry.hash == hash)?;
@@ -84,11 +85,11 @@ impl Record {
     }
 
     /// Adds a question; gives it the next number.
-    pub(crate) fn add(&mut self, call: &CellCall) -> u32 {
+    pub(crate) fn add(&mut self, hash: QuestionHash) -> u32 {
         self.last = self.last.saturating_add(1);
         let id = self.last;
         self.entries.push(Entry {
-            hash: hash(call),
+            hash,
             id,
             reply: None,
             used: true,
@@ -105,7 +106,8 @@ impl Record {
     }
 }
 
-fn hash(call: &CellCall) -> [u8; 32] {
+/// Tells questions apart by their words.
+pub(crate) fn hash(call: &CellCall) -> QuestionHash {
     let mut hasher = Sha256::new();
     let mut text = |text: &str| {
         hasher.update((text.len() as u64).to_le_bytes());

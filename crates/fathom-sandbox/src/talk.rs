@@ -16,7 +16,7 @@ use crate::clock;
 use crate::engine::Worker;
 use crate::frames::{self, FromWorker, ToWorker};
 use crate::pool::{Place, REST};
-use crate::record::Record;
+use crate::record::{self, Record};
 use crate::sandbox::Shared;
 use crate::session::Heard;
 use crate::wire::{Inbox, Lost, Outbox};
@@ -64,10 +64,9 @@ pub(crate) enum Talked {
 
 enum Event {
     Abandoned,
-    Late,
-    Look,
+    /// One of its times has come.
+    Due,
     Answer(CellAnswer),
-    Rested,
     Wanted,
     Sent(Result<(), Lost>),
     Frame(Result<(), Lost>),
@@ -154,13 +153,7 @@ impl<'a> Talk<'a> {
         loop {
             let talked = match self.event().await {
                 Event::Abandoned => Some(Talked::Abandoned),
-                Event::Late => Some(self.late()),
-                Event::Look => self.look(),
-                Event::Rested => {
-                    self.offer = None;
-                    self.live.place.offer();
-                    None
-                }
+                Event::Due => self.due(),
                 Event::Wanted => Some(Talked::Evicted { answered: false }),
                 Event::Answer(answer) => self.answer(answer).await,
                 Event::Sent(Ok(())) => None,
@@ -175,9 +168,9 @@ impl<'a> Talk<'a> {
 
     async fn event(&mut self) -> Event {
         let paused = self.paused();
-        let deadline = self.deadline();
-        let look = self.look;
-        let offer = self.offer;
+        // One timer for all: each costs something at every message.
+        let times = [self.deadline(), Some(self.look), self.offer];
+        let due = times.into_iter().flatten().min();
         let Live {
             worker,
             place,
@@ -197,10 +190,8 @@ impl<'a> Talk<'a> {
         // In this order: whatever a worker sends, limits and answers come first.
         select! {
             biased;
-            () = clock::until(deadline) => Event::Late,
-            () = clock::until(Some(look)) => Event::Look,
+            () = clock::until(due) => Event::Due,
             event = listen => event,
-            () = clock::until(offer) => Event::Rested,
             () = place.wanted(), if paused => Event::Wanted,
             sent = outbox.flush(&worker.stream), if !outbox.is_empty() => Event::Sent(sent),
             filled = inbox.fill(&worker.stream), if self.open_bytes < OPEN_BYTES_MAX => Event::Frame(filled),
@@ -312,7 +303,8 @@ impl<'a> Talk<'a> {
     }
 
     fn question(&mut self, worker_id: u32, call: CellCall, bytes: usize) -> Option<Talked> {
-        let id = match self.record.find(&call) {
+        let hash = record::hash(&call);
+        let id = match self.record.find(hash) {
             Some((_, Some(reply))) => {
                 self.live.outbox.push_answer(worker_id, reply.clone());
                 return None;
@@ -322,7 +314,7 @@ impl<'a> Talk<'a> {
                 let Some(ears) = &mut self.ears else {
                     return Some(self.died("it asked something else than before"));
                 };
-                let id = self.record.add(&call);
+                let id = self.record.add(hash);
                 let question = CellQuestion { id, call };
                 if ears.heard.try_send(Heard::Asked(question)).is_err() {
                     return Some(Talked::Abandoned);
@@ -342,6 +334,20 @@ impl<'a> Talk<'a> {
         None
     }
 
+    fn due(&mut self) -> Option<Talked> {
+        let now = clock::now();
+        if self.deadline().is_some_and(|then| then <= now) {
+            return Some(self.late(now));
+        }
+        if self.look <= now {
+            return self.look();
+        }
+        if self.offer.take_if(|then| *then <= now).is_some() {
+            self.live.place.offer();
+        }
+        None
+    }
+
     fn look(&mut self) -> Option<Talked> {
         self.look = clock::now() + LOOK_EVERY;
         let before = self.computed?;
@@ -349,8 +355,7 @@ impl<'a> Talk<'a> {
         (computed > self.limits.time.into()).then(|| self.timed_out())
     }
 
-    fn late(&mut self) -> Talked {
-        let now = clock::now();
+    fn late(&mut self, now: Instant) -> Talked {
         if self.watch.deadline().is_some_and(|then| then <= now) {
             return self.timed_out();
         }

@@ -109,17 +109,18 @@ impl Inbox {
         self.room.as_ref().map(|room| room.since + FRAME_MAX)
     }
 
-    /// Takes the first frame out.
+    /// Takes the first frame out. The room that was read into stays, except a large frame's.
     pub(crate) fn take(&mut self) -> Frame {
         let length = self.announced().ok().flatten().unwrap_or(0);
         let end = (4 + length).min(self.bytes.len());
-        let rest = self.bytes[end..].to_vec();
-        let mut bytes = std::mem::replace(&mut self.bytes, rest);
-        bytes.truncate(end);
-        Frame {
-            bytes,
-            _room: self.room.take(),
-        }
+        let room = self.room.take();
+        let bytes = if room.is_some() {
+            let rest = self.bytes.split_off(end);
+            std::mem::replace(&mut self.bytes, rest)
+        } else {
+            self.bytes.drain(..end).collect()
+        };
+        Frame { bytes, _room: room }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::exchange::timed_out;
 use crate::heard::{Heard, Stop};
 use crate::model::{CallFuture, Deltas, Model};
 use crate::prices::{Facts, PriceBasis};
-use crate::tokens::Counter;
+use crate::tokens::{self, Counter};
 
 /// How much of a request that no line fits is shown.
 const UNFIT_CHARS_MAX: usize = 120;
@@ -326,7 +326,7 @@ impl Model for Scripted {
     fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
         Box::pin(async move {
             let started = clock::now();
-            let measured = self.measure(request)?;
+            tokens::check(request)?;
             let mut heard = Heard::of(request);
             let speaking = self.speak(request, deltas, &mut heard);
             let outcome = match tokio::time::timeout(request.timeout.into(), speaking).await {
@@ -338,7 +338,7 @@ impl Model for Scripted {
                 return Err(failure);
             }
             let latency = classify::millis(clock::now() - started);
-            heard.settle(request, &measured, &self.counter, latency)
+            heard.settle(self, request, &self.counter, latency)
         })
     }
 }

@@ -59,7 +59,7 @@ def send(message):
 
 def fill(size):
     while len(inbox) < size:
-        data = os_read(SOCKET, max(65536, min(size - len(inbox), 1 << 22)))
+        data = os_read(SOCKET, max(8192, min(size - len(inbox), 1 << 22)))
         if not data:
             os_exit(0)
         inbox.extend(data)

@@ -21,7 +21,7 @@ const BATCH_MAX: usize = 1024;
 /// Bytes after which a commit takes no more.
 const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// How long entries gather while nobody waits for them. A crash may cost this much of what was already heard.
-const GATHER: Duration = Duration::from_millis(2);
+const GATHER: Duration = Duration::from_millis(5);
 
 /// Something for the writer to do.
 pub(super) enum Work {

@@ -121,7 +121,8 @@ impl Params {
     pub fn read(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params: Self = spec.read_or_usual()?;
         if let Some(schema) = &params.schema {
-            jsonschema::validator_for(schema).map_err(|error| ProgramError::params(NAME, error))?;
+            jsonschema::validator_for(schema)
+                .map_err(|error| ProgramError::params(NAME, error.to_string()))?;
         }
         Ok(params)
     }

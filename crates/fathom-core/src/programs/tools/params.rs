@@ -114,10 +114,12 @@ impl Params {
     /// What holds the answer to its schema.
     pub(super) fn answer_validator(&self) -> Result<Option<jsonschema::Validator>, ProgramError> {
         let schema = self.schema.as_ref().map(jsonschema::validator_for);
-        schema.transpose().map_err(invalid)
+        schema
+            .transpose()
+            .map_err(|error| invalid(error.to_string()))
     }
 }
 
-fn invalid(cause: impl ToString) -> ProgramError {
+fn invalid(cause: impl Into<String>) -> ProgramError {
     ProgramError::params(NAME, cause)
 }
