@@ -368,6 +368,7 @@ fn model_call(leaf: &Leaf, prompt: &Text, params: &Params) -> Ask {
         delivery: Delivery::Whole,
         timeout: params.timeout,
         on_outage: OnOutage::Tell,
+        may_close: false,
         ..ModelAsk::new(ModelRole::Sub, packet)
     }))
 }
