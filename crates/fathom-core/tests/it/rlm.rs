@@ -578,6 +578,25 @@ fn r01_an_answer_that_does_not_meet_the_schema_is_asked_for_again() {
     assert!(report(desk.result()).is_json);
 }
 
+#[test]
+fn r01_a_string_that_looks_like_json_is_still_a_string() {
+    for (kind, answer) in [
+        ("string", "12345"),
+        ("number", "12345"),
+        ("string", "web-3"),
+    ] {
+        let params = Params {
+            schema: Some(serde_json::json!({"type": kind})),
+            ..params()
+        };
+        let mut desk = open(&params);
+        let (root, ask) = write(&mut desk, "SUBMIT(found)");
+        end(&mut desk, &root, ask, submitted(answer));
+        let result = desk.result();
+        assert_eq!((result.status, text(result)), (Status::Ok, answer));
+    }
+}
+
 /// A dead owner's cell is run again; its calls that were answered stay answered.
 #[test]
 fn r07_a_restart_says_the_cell_and_the_open_calls_again() {

@@ -293,9 +293,12 @@ impl Rlm {
             return Some("it is empty".to_owned());
         }
         let schema = self.schema.as_ref()?;
+        let said = serde_json::Value::String(value.text.as_str().to_owned());
+        if value.form == Form::Text && schema.is_valid(&said) {
+            return None;
+        }
         // A string may hold the JSON that is wanted.
-        let json = serde_json::from_str(value.text.as_str())
-            .unwrap_or_else(|_| serde_json::Value::String(value.text.as_str().to_owned()));
+        let json = serde_json::from_str(value.text.as_str()).unwrap_or(said);
         let problems: Vec<String> = schema
             .iter_errors(&json)
             .take(3)
