@@ -77,7 +77,6 @@ pub struct Rlm {
     /// The best answer so far.
     best: Option<Value>,
     is_last_turn: bool,
-    speaking: (u16, String),
     report: Report,
 }
 
@@ -102,7 +101,6 @@ impl Rlm {
             same: 0,
             best: None,
             is_last_turn: false,
-            speaking: (0, String::new()),
             report: Report::default(),
         })
     }
@@ -133,7 +131,6 @@ impl Rlm {
         };
         self.history.push(said);
         self.waiting = Waiting::Turn(view.next_ask);
-        self.speaking = (0, String::new());
         vec![Ask::Model(Box::new(ModelAsk {
             output_tokens_max: self.params.output_tokens_max,
             output_tokens_min: self.params.output_tokens_max.min(64),
@@ -150,7 +147,6 @@ impl Rlm {
 
     fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
         let said = reply.text.as_str();
-        self.speaking = (0, String::new());
         if self.choosing.is_some() {
             return self.on_choice(said, view);
         }
@@ -355,13 +351,6 @@ impl Program for Rlm {
                 } else {
                     self.turn(view)
                 }
-            }
-            Input::Delta { ask, attempt, text } if self.waiting == Waiting::Turn(ask) => {
-                if self.speaking.0 != attempt {
-                    self.speaking = (attempt, String::new());
-                }
-                self.speaking.1.push_str(text.as_str());
-                Vec::new()
             }
             Input::Reply { ask, reply } if self.waiting == Waiting::Turn(ask) => {
                 self.on_turn(reply, view)
