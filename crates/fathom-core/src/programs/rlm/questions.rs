@@ -186,10 +186,17 @@ impl Questions {
         };
         let child = Params {
             given,
+            skipped: Vec::new(),
             source,
             schema: None,
-            skipped: Vec::new(),
-            ..params.clone()
+            turns_max: params.turns_max,
+            limits: params.limits,
+            output_tokens_max: params.output_tokens_max,
+            leaf_tokens_max: params.leaf_tokens_max,
+            timeout: params.timeout,
+            temperature_milli: params.temperature_milli,
+            reuse: params.reuse,
+            recipes: params.recipes,
         };
         Ask::Spawn(Box::new(SpawnRequest {
             child_type: super::NAME.to_owned(),
@@ -384,11 +391,17 @@ fn fault(kind: FaultKind, message: &str) -> CellFault {
 /// What a child that shares its parent's material is told of it; the parent's record holds what it says.
 fn inherited(given: &[Given]) -> Vec<Given> {
     let without_text = |given: &Given| Given {
+        name: given.name.clone(),
+        form: given.form,
+        bytes: given.bytes,
+        chars: given.chars,
+        lines: given.lines,
+        preview: given.preview.clone(),
+        digest: given.digest,
         place: match &given.place {
             Place::Here { .. } | Place::Passed => Place::Passed,
             Place::File { path } => Place::File { path: path.clone() },
         },
-        ..given.clone()
     };
     given.iter().map(without_text).collect()
 }
