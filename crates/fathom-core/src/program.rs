@@ -122,7 +122,7 @@ pub enum Ask {
     },
     /// Look at a domain or change it.
     Domain(DomainRequest),
-    /// Give up an earlier call.
+    /// Give up an earlier call or child.
     Cancel(AskId),
     /// Show something.
     Emit(Block),

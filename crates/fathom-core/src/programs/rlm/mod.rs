@@ -55,6 +55,14 @@ enum Waiting {
     Cell(AskId),
 }
 
+impl Waiting {
+    fn is_for(self, wanted: AskId) -> bool {
+        match self {
+            Self::Turn(ask) | Self::Cell(ask) => ask == wanted,
+        }
+    }
+}
+
 /// The program.
 pub struct Rlm {
     params: Params,
@@ -358,12 +366,16 @@ impl Program for Rlm {
             Input::Failed { ask, failure } if self.waiting == Waiting::Turn(ask) => {
                 self.on_failed(failure, view)
             }
-            Input::Refused { ask, reason } if !self.questions.holds(ask) => self.on_refused(reason),
+            Input::Refused { ask, reason } if self.waiting.is_for(ask) => self.on_refused(reason),
             Input::Cell { ask, question } if self.waiting == Waiting::Cell(ask) => {
                 self.questions.ask(question, &self.params, view)
             }
             Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {
-                self.on_cell(end, view)
+                let given_up = self.questions.end();
+                let mut asks = self.on_cell(end, view);
+                // After what comes next, which has the number that it was told.
+                asks.extend(given_up);
+                asks
             }
             Input::Reply { ask, reply } => self.questions.on_reply(ask, reply),
             Input::Failed { ask, failure } => self.questions.on_failed(ask, failure),

@@ -65,16 +65,24 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// A new cell runs: nobody waits for what the one before asked.
+    /// A new cell runs.
     pub(super) fn begin(&mut self, cell: AskId) {
         self.cell = cell;
-        self.open.clear();
-        self.children.clear();
     }
 
-    /// Whether this ask is one of a cell's.
-    pub(super) fn holds(&self, ask: AskId) -> bool {
-        self.calls.contains_key(&ask) || self.children.contains_key(&ask)
+    /// The cell ended: nobody waits for what it asked, and the next one numbers its questions as this one did.
+    pub(super) fn end(&mut self) -> Vec<Ask> {
+        self.open.clear();
+        let calls = std::mem::take(&mut self.calls);
+        for leaf in calls.values() {
+            self.leaves.remove(leaf);
+        }
+        let children = std::mem::take(&mut self.children);
+        calls
+            .into_keys()
+            .chain(children.into_keys())
+            .map(Ask::Cancel)
+            .collect()
     }
 
     /// Takes in a question.
