@@ -52,6 +52,7 @@ pub(crate) struct PackedCall {
     pub(crate) request: Request,
     pub(crate) output_tokens_min: u32,
     pub(crate) on_outage: OnOutage,
+    pub(crate) may_close: bool,
     pub(crate) meta: Meta,
 }
 

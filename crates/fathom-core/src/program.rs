@@ -62,6 +62,8 @@ pub struct ModelAsk {
     pub timeout: Millis,
     /// What to do about an outage.
     pub on_outage: OnOutage,
+    /// Whether it may be the one call that is left past the closing mark.
+    pub may_close: bool,
 }
 
 impl ModelAsk {
@@ -81,6 +83,7 @@ impl ModelAsk {
             delivery: Delivery::Streamed,
             timeout: Millis(60_000),
             on_outage: OnOutage::Fail,
+            may_close: true,
         }
     }
 }
@@ -119,7 +122,7 @@ pub enum Ask {
     },
     /// Look at a domain or change it.
     Domain(DomainRequest),
-    /// Give up an earlier call.
+    /// Give up an earlier call or child.
     Cancel(AskId),
     /// Show something.
     Emit(Block),

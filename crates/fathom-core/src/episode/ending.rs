@@ -2,11 +2,9 @@
 
 use super::{Episode, Phase};
 use crate::command::Command;
-use crate::event::Signal;
 use crate::id::AskId;
 use crate::ledger::{Accounts, closing};
 use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
-use crate::pending::Pending;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 
@@ -72,21 +70,14 @@ impl<L: Accounts> Episode<L> {
     pub(super) fn wind_down(&mut self, verdict: Box<Verdict>, out: &mut Vec<Command>) {
         self.phase = Phase::WindingDown(verdict);
         self.governor.wind_down();
-        let calls: Vec<AskId> = self.governor.pending.keys().copied().collect();
-        for id in calls {
-            self.governor.cancel(id, out);
-        }
-        self.signal_children(out);
+        self.give_up_all(out);
     }
 
-    pub(super) fn signal_children(&self, out: &mut Vec<Command>) {
-        for pending in self.governor.pending.values() {
-            if let Pending::Child { child, .. } = pending {
-                out.push(Command::SignalChild {
-                    child: child.clone(),
-                    signal: Signal::Cancel,
-                });
-            }
+    /// Gives up every call and child that is out.
+    pub(super) fn give_up_all(&mut self, out: &mut Vec<Command>) {
+        let open: Vec<AskId> = self.governor.pending.keys().copied().collect();
+        for id in open {
+            self.governor.cancel(id, out);
         }
     }
 

@@ -71,7 +71,7 @@ impl<L: Accounts> Episode<L> {
         out.push(self.governor.timer());
         self.governor.outstanding(out);
         if winding_down {
-            self.signal_children(out);
+            self.give_up_all(out);
         } else {
             self.governor.pump(out);
         }

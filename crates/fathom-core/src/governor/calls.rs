@@ -44,7 +44,7 @@ impl<L: Accounts> Governor<L> {
             return Admission::Held;
         }
         if let Some(dimension) = already_closing
-            && self.closing_call.is_some_and(|call| call != id)
+            && (!ask.may_close || self.closing_call.is_some_and(|call| call != id))
         {
             return Admission::Refused(Refusal::Closing { dimension });
         }

@@ -22,7 +22,7 @@ use crate::amounts::{Amounts, Budget};
 use crate::command::Command;
 use crate::domain::DomainRequest;
 use crate::effect::{EffectState, KillScope};
-use crate::event::{Origin, Started};
+use crate::event::{Origin, Signal, Started};
 use crate::id::{AskId, EpisodeId};
 use crate::ledger::{Accounts, closing, share};
 use crate::model::{Measured, ModelRole, Reply};
@@ -376,7 +376,7 @@ impl<L: Accounts> Governor<L> {
         self.ledger.settle(id, Amounts::ZERO);
     }
 
-    /// Gives up a call: on the wire it is aborted, before that it is forgotten.
+    /// Gives up a call or a child: on the wire it is aborted, before that it is forgotten.
     pub(crate) fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
         match self.pending.get(&id) {
             Some(Pending::Calling {
@@ -403,9 +403,15 @@ impl<L: Accounts> Governor<L> {
                     self.cancel(errand, out);
                 }
             }
-            Some(Pending::HeldCall { .. } | Pending::Stalled { .. }) => {
+            Some(
+                Pending::HeldCall { .. } | Pending::Stalled { .. } | Pending::HeldChild { .. },
+            ) => {
                 self.withdraw(id);
             }
+            Some(Pending::Child { child, .. }) => out.push(Command::SignalChild {
+                child: child.clone(),
+                signal: Signal::Cancel,
+            }),
             _ => {}
         }
     }

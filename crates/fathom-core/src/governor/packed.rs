@@ -48,6 +48,7 @@ impl<L: Accounts> Governor<L> {
             request,
             output_tokens_min: ask.output_tokens_min,
             on_outage: ask.on_outage,
+            may_close: ask.may_close,
             meta,
         };
         self.hold_call(id, call, measured, Try::FIRST, None);

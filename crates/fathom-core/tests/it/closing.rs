@@ -3,16 +3,16 @@
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::effect::EffectOutcome;
 use fathom_core::failure::{FailureKind, ModelFailure};
-use fathom_core::id::EpisodeId;
+use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::outcome::{NextAction, Status};
-use fathom_core::program::Ask;
+use fathom_core::program::{Ask, ModelAsk};
 use fathom_core::programs::direct::Params;
 use fathom_core::step::Step;
 use fathom_core::stop::{Refusal, StopReason};
 use fathom_core::unit::{Millis, Nanodollars};
 
 use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, call, effect, rate_limited, root, spawn};
+use crate::fixture::{AMPLE, call, effect, model_ask, rate_limited, root, spawn};
 use crate::script::Scripts;
 
 const TIGHT: Amounts = Amounts {
@@ -71,6 +71,21 @@ fn e07_of_two_calls_past_the_mark_the_first_is_the_closing_one() {
     assert_eq!(heard.refusals("root"), [], "the second is held");
     desk.reply_next("y");
     assert_eq!(heard.refusals("root"), [closing(Dimension::Tokens)]);
+}
+
+#[test]
+fn e07_a_call_that_may_not_close_leaves_the_closing_call_to_another() {
+    let leaf = Ask::Model(Box::new(ModelAsk {
+        may_close: false,
+        ..model_ask(5, 5)
+    }));
+    let (mut desk, heard) = after(70, vec![vec![leaf.clone(), call(5, 5), leaf]]);
+    assert_eq!(heard.refusals("root"), [closing(Dimension::Tokens)]);
+    let sent = desk.sent();
+    assert_eq!(sent.ask, AskId(2));
+    desk.reply(&sent, "y");
+    assert_eq!(desk.calls_out(), 0);
+    assert_eq!(desk.result().budget.spent.tokens, 76);
 }
 
 #[test]

@@ -484,6 +484,108 @@ fn r02_the_same_prompt_is_asked_once_in_a_run() {
     assert_eq!((report.subcalls, report.memoised), (2, 2));
 }
 
+#[test]
+fn r02_a_prompt_with_another_pattern_or_cap_is_another_one() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "llm_query('a', pattern='b')");
+    let asked = [(None, None), (Some("b"), None), (None, Some(5))];
+    for (id, (pattern, tokens_max)) in (0..).zip(asked) {
+        let call = CellCall::Query {
+            prompts: vec!["a".into()],
+            pattern: pattern.map(Text::from),
+            tokens_max,
+        };
+        ask(&mut desk, (&root, running), CellQuestion { id, call });
+    }
+    assert_eq!(desk.calls_out(), 3);
+}
+
+fn children(id: u32, count: usize) -> CellQuestion {
+    let task = CellTask {
+        goal: "a part".into(),
+        context: None,
+    };
+    CellQuestion {
+        id,
+        call: CellCall::Recurse {
+            tasks: vec![task; count],
+        },
+    }
+}
+
+/// Every cell counts its questions from one, so a number alone does not say whose it is.
+#[test]
+fn r04_a_late_reply_answers_no_question_of_a_later_cell() {
+    let mut desk = open(&params());
+    let (root, first) = write(&mut desk, "thread(llm_query, 'a')");
+    ask(&mut desk, (&root, first), query(1, &["a"]));
+    let late = desk.sent();
+    end(&mut desk, &root, first, printed("on"));
+    assert_eq!(desk.cancelled(), [(root.clone(), late.ask, late.attempt)]);
+    let (_, second) = write(&mut desk, "llm_query('b')");
+    ask(&mut desk, (&root, second), query(1, &["b"]));
+    let call = desk.sent();
+    desk.reply(&late, "A");
+    desk.reply(&call, "B");
+    assert_eq!(outcomes(&mut desk), [said("B")]);
+    // Nobody heard what was said to it, so it can be asked.
+    ask(&mut desk, (&root, second), query(2, &["a"]));
+    desk.reply_next("now");
+    assert_eq!(outcomes(&mut desk), [said("now")]);
+}
+
+#[test]
+fn r04_children_of_a_cell_that_ended_are_given_up_and_the_run_goes_on() {
+    let mut started = started(&params(), RICH);
+    // One child has room; the other waits for it to end, and would be refused then.
+    started.contract.recursion.max_total_episodes = 2;
+    let mut desk = Desk::open(BuiltIn, started);
+    let (root, first) = write(&mut desk, "thread(rlm_query_batched, qs)");
+    ask(&mut desk, (&root, first), children(1, 2));
+    let call = desk.sent();
+    assert_eq!(call.episode, at(&[0]));
+    end(&mut desk, &root, first, printed("on"));
+    let turn = desk.sent();
+    assert_eq!(turn.episode, root);
+    assert_eq!(
+        desk.cancelled(),
+        [(call.episode.clone(), call.ask, call.attempt)]
+    );
+    desk.reply(&call, "too late");
+    assert!(desk.steps.contains(&Step::Over { episode: at(&[0]) }));
+    desk.reply(&turn, "```repl\nSUBMIT('web-3')\n```");
+    let (root, second, ..) = cell(&mut desk);
+    end(&mut desk, &root, second, submitted("web-3"));
+    let result = desk.result();
+    assert_eq!((result.status, text(result)), (Status::Ok, "web-3"));
+}
+
+/// Leaf calls stop at the closing mark; what is left is the model's, to say what it found.
+#[test]
+fn r04_past_the_closing_mark_the_model_has_its_last_turn() {
+    let amounts = Amounts { calls: 10, ..RICH };
+    let mut desk = Desk::open(BuiltIn, started(&params(), amounts));
+    let (root, running) = write(&mut desk, "llm_query_batched(ps)");
+    let prompts: Vec<String> = (0..20).map(|n| format!("part {n}")).collect();
+    let prompts: Vec<&str> = prompts.iter().map(String::as_str).collect();
+    ask(&mut desk, (&root, running), query(0, &prompts));
+    while desk.calls_out() > 0 {
+        desk.reply_next("found");
+    }
+    let outcomes = outcomes(&mut desk);
+    let refused = Some(FaultKind::BudgetExceeded);
+    assert!(outcomes[..6].iter().all(|one| *one == said("found")));
+    assert!(outcomes[6..].iter().all(|one| kind(one) == refused));
+    end(&mut desk, &root, running, printed("6 of 20"));
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    assert!(last.text.as_str().contains("last turn"), "{last:?}");
+    desk.reply(&sent, "It was web-3.");
+    let result = desk.result();
+    assert_eq!(text(result), "It was web-3.");
+    assert_eq!(result.budget.spent.calls, 8);
+}
+
 /// What failed is no answer to remember.
 #[test]
 fn r04_a_failed_prompt_can_be_asked_again() {
@@ -576,6 +678,25 @@ fn r01_an_answer_that_does_not_meet_the_schema_is_asked_for_again() {
     end(&mut desk, &root, ask, json);
     assert_eq!(desk.result().status, Status::Ok);
     assert!(report(desk.result()).is_json);
+}
+
+#[test]
+fn r01_a_string_that_looks_like_json_is_still_a_string() {
+    for (kind, answer) in [
+        ("string", "12345"),
+        ("number", "12345"),
+        ("string", "web-3"),
+    ] {
+        let params = Params {
+            schema: Some(serde_json::json!({"type": kind})),
+            ..params()
+        };
+        let mut desk = open(&params);
+        let (root, ask) = write(&mut desk, "SUBMIT(found)");
+        end(&mut desk, &root, ask, submitted(answer));
+        let result = desk.result();
+        assert_eq!((result.status, text(result)), (Status::Ok, answer));
+    }
 }
 
 /// A dead owner's cell is run again; its calls that were answered stay answered.

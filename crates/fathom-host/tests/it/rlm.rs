@@ -303,6 +303,7 @@ async fn r04_caps_hold_over_a_thousand_calls_and_the_rest_is_kept() {
                             bad = {type(r).__name__ for r in replies if not isinstance(r, str)}\n\
                             answer['content'] = f'{len(good)} parts, {bad}'\n\
                             print(answer)",
+        "SUBMIT(answer['content'])",
     ];
     let caps: [(&str, Change); 3] = [
         ("calls", |new| new.budget.amounts.calls = 200),
@@ -341,10 +342,11 @@ async fn r04_caps_hold_over_a_thousand_calls_and_the_rest_is_kept() {
             "{name}: {}",
             answer(&result)
         );
-        assert!(
-            matches!(result.stop_reason, StopReason::BudgetExhausted { .. }),
-            "{name}"
-        );
+        // The model could still say so: leaf calls leave the last one to it.
+        assert_eq!(result.status, Status::Ok, "{name}");
+        let log = server.log();
+        let last = log.last().expect("there were calls");
+        assert!(last.seen.prompt.contains("your last turn"), "{name}");
         check(&host, run);
     }
 }

@@ -30,7 +30,7 @@ class State:
     replayed = False
     submitted = False
     reading = False  # Whether some thread reads the socket for all.
-    question = 0
+    question = 0    # Numbers go on from cell to cell: a thread may still wait for an old one.
     clock = CLOCK_START
     out = None
     reserve = None  # Memory that is let go to tell of a want of memory.
@@ -74,13 +74,15 @@ def read_frame():
     return message
 
 
-def wait(number):
-    """Waits for the answer to a question, or for a cell under 0. One of the waiting threads reads for all."""
+def wait(number, cell):
+    """Waits for the answer to a question of a cell, or for a cell under 0. One of the waiting threads reads for all."""
     while True:
         with changed:
             while True:
                 if number in arrived:
                     return arrived.pop(number)
+                if cell != state.cell:
+                    raise QueryError("the cell ended")
                 if not state.reading:
                     state.reading = True
                     break
@@ -129,7 +131,7 @@ def ask(call):
         send({"ask": {"cell": cell, "id": number, "call": call}})
     except FrameTooLarge as error:
         raise faults["TooLarge"]("the question has %d bytes; at most %d can be asked at once" % (error.args[0], FRAME_BYTES_MAX)) from None
-    return wait(number)
+    return wait(number, cell)
 
 
 def outcome(item):
@@ -377,8 +379,9 @@ def run_cell(message):
     state.out = sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = Out(message["output"])
     state.replayed = message["replayed"]
     state.submitted = False
-    state.question = 0
-    state.cell = message["cell"]
+    with changed:
+        state.cell = message["cell"]
+        arrived.clear()  # Answers that came too late.
     for name, item in given.items():
         names.setdefault(name, item)
     end = {"cell": message["cell"]}
@@ -399,6 +402,7 @@ def run_cell(message):
     end["output"] = state.out.made()
     with changed:
         state.cell = 0
+        changed.notify_all()
     send({"end": end})
 
 
@@ -465,4 +469,4 @@ def run_session(context):
     random.seed(0)  # The fork has sown another seed.
     state.reserve = mmap.mmap(-1, RESERVE_BYTES)
     while True:
-        run_cell(wait(0))
+        run_cell(wait(0, 0))

@@ -101,7 +101,6 @@ impl Host {
 
     pub(super) fn begin(&mut self, cell: u32) {
         self.cell = cell;
-        self.question = 0;
     }
 
     /// Does what a call asks for.

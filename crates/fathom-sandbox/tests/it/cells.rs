@@ -385,6 +385,46 @@ async fn r02_threads_of_a_cell_ask_at_once() {
     assert_eq!(end.output.head.as_str(), "['<a>', '<b>', '<c>', '<d>']\n");
 }
 
+/// A thread that still waits when its cell ends gets no answer, and takes none from the next cell.
+#[tokio::test]
+async fn r04_a_thread_that_outlives_its_cell_is_told_and_takes_no_answer_of_the_next() {
+    let mut session = session().await;
+    let code = "import threading\n\
+                asks = threading.Event()\n\
+                def ask():\n\
+                \x20   global got\n\
+                \x20   asks.set()\n\
+                \x20   try:\n\
+                \x20       got = llm_query('old')\n\
+                \x20   except QueryError as e:\n\
+                \x20       got = str(e)\n\
+                thread = threading.Thread(target=ask)\n\
+                thread.start()\n\
+                asks.wait()\n\
+                llm_query('held')";
+    session.run(cell(code)).await.unwrap();
+    let mut open = Vec::new();
+    while open.len() < 2 {
+        let fathom_sandbox::Heard::Asked(question) = session.next().await else {
+            panic!("it ended");
+        };
+        open.push(question);
+    }
+    // Only the cell itself gets its answer.
+    let reply = CellReply::Each(vec![CellOutcome::Said("<held>".into())]);
+    let held = open.iter().find(|question| echo(question) == reply);
+    let id = held.unwrap().id;
+    session
+        .answer(fathom_core::cell::CellAnswer { id, reply })
+        .unwrap();
+    let fathom_sandbox::Heard::Ended(end) = session.next().await else {
+        panic!("it asked more");
+    };
+    assert_eq!(end.error, None);
+    let code = "print(llm_query('new'))\nthread.join()\nprint(got)";
+    assert_eq!(printed(&mut session, code).await, "<new>\nthe cell ended\n");
+}
+
 #[tokio::test]
 async fn r02_time_and_chance_are_the_same_in_every_session() {
     let code = "import random, time, uuid, os\nfrom datetime import datetime, date\n\

@@ -16,8 +16,13 @@ const LANGUAGES: [&str; 5] = ["repl", "python", "py", "python3", "ipython"];
 /// Calls that submit an answer, which some models write without a fence.
 const SUBMITS: [&str; 3] = ["SUBMIT(", "FINAL(", "FINAL_VAR("];
 
-struct Fenced {
+/// The longer ones first: each begins with a shorter one.
+const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
+
+struct Fenced<'a> {
     is_named: bool,
+    /// What stands before the fence, and so before each line.
+    indent: &'a str,
     code: String,
 }
 
@@ -45,13 +50,14 @@ fn bare(said: &str) -> Turn {
     for line in said.split_inclusive('\n') {
         let start = line.trim_start();
         if let Some(call) = SUBMITS.iter().find(|call| start.starts_with(**call)) {
-            let rest = said[at..].trim();
-            let inner = rest[call.len()..].rsplit_once(')').map(|(inner, _)| inner);
-            let inner = inner.unwrap_or(&rest[call.len()..]).trim();
-            return match *call {
-                "FINAL(" if !is_literal(inner) => Turn::Final(inner.to_owned()),
-                // Anything else is code: names, strings, expressions.
-                _ => Turn::Code(rest.to_owned()),
+            let rest = said[at..].trim()[call.len()..].trim();
+            let code = code_inside(rest);
+            return if *call != "FINAL(" || code.is_some_and(is_literal) {
+                // Names, strings, expressions. What was cut off is left for Python to complain about.
+                let end = code.map_or("", |_| ")");
+                Turn::Code(format!("{call}{}{end}", code.unwrap_or(rest)))
+            } else {
+                Turn::Final(words_inside(rest).trim().to_owned())
             };
         }
         at += line.len();
@@ -59,8 +65,63 @@ fn bare(said: &str) -> Turn {
     Turn::Prose
 }
 
+/// Code up to the bracket that closes the one before it.
+fn code_inside(text: &str) -> Option<&str> {
+    let mut depth = 0_usize;
+    let mut quote: Option<&str> = None;
+    let mut at = 0;
+    while let Some(next) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let mut width = next.len_utf8();
+        match quote {
+            Some(mark) if rest.starts_with(mark) => {
+                width = mark.len();
+                quote = None;
+            }
+            // No string of one line goes on in the next.
+            Some(mark) if next == '\n' && mark.len() == 1 => return None,
+            Some(_) if next == '\\' => {
+                width += rest[width..].chars().next().map_or(0, char::len_utf8);
+            }
+            Some(_) => {}
+            None => {
+                quote = QUOTES.into_iter().find(|mark| rest.starts_with(mark));
+                width = quote.map_or(width, str::len);
+                match next {
+                    '(' | '[' | '{' => depth += 1,
+                    ')' if depth == 0 => return Some(&text[..at]),
+                    ')' | ']' | '}' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+            }
+        }
+        at += width;
+    }
+    None
+}
+
+/// Words up to the bracket that closes the one before them: whatever brackets stand after it in its line are pairs.
+fn words_inside(text: &str) -> &str {
+    let step = |next: char| i64::from(next == '(') - i64::from(next == ')');
+    let mut depth = 1;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let mut after: i64 = line.chars().map(step).sum();
+        for (place, next) in line.char_indices() {
+            depth += step(next);
+            after -= step(next);
+            if next == ')' && depth <= 0 && after == 0 {
+                return &text[..at + place];
+            }
+        }
+        at += line.len();
+    }
+    text.rsplit_once(')').map_or(text, |(inside, _)| inside)
+}
+
 /// Whether Python would read it as one string, a list or an object.
 fn is_literal(inner: &str) -> bool {
+    let inner = inner.trim();
     let quoted = |mark: char| inner.len() > 1 && inner.starts_with(mark) && inner.ends_with(mark);
     quoted('"') || quoted('\'') || inner.starts_with(['[', '{'])
 }
@@ -73,9 +134,9 @@ fn without_thoughts(reply: &str) -> &str {
     reply.split("<think>").next().unwrap_or(reply)
 }
 
-fn blocks(said: &str) -> Vec<Fenced> {
+fn blocks(said: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
-    let mut open: Option<(char, usize, Option<Fenced>)> = None;
+    let mut open: Option<(char, usize, Option<Fenced<'_>>)> = None;
     for line in said.lines() {
         let fence = fence(line);
         match (&mut open, fence) {
@@ -86,7 +147,7 @@ fn blocks(said: &str) -> Vec<Fenced> {
             }
             (Some((_, _, block)), _) => {
                 if let Some(block) = block {
-                    block.code.push_str(line);
+                    block.code.push_str(without(block.indent, line));
                     block.code.push('\n');
                 }
             }
@@ -99,6 +160,7 @@ fn blocks(said: &str) -> Vec<Fenced> {
                 let is_named = LANGUAGES.contains(&word.as_str());
                 let block = (is_named || word.is_empty()).then(|| Fenced {
                     is_named,
+                    indent: &line[..line.len() - unindented(line).len()],
                     code: String::new(),
                 });
                 open = Some((mark, length, block));
@@ -111,9 +173,19 @@ fn blocks(said: &str) -> Vec<Fenced> {
     blocks
 }
 
+/// A line of a block in a list or a quote, without the spaces and marks that it has from there.
+fn without<'a>(indent: &str, line: &'a str) -> &'a str {
+    let same = line.bytes().zip(indent.bytes());
+    &line[same.take_while(|(a, b)| a == b).count()..]
+}
+
+fn unindented(line: &str) -> &str {
+    line.trim_start_matches([' ', '\t', '>'])
+}
+
 /// The mark, length and info of a line that opens or closes a block.
 fn fence(line: &str) -> Option<(char, usize, &str)> {
-    let line = line.trim_start_matches([' ', '>']);
+    let line = unindented(line);
     let mark = line.chars().next().filter(|c| ['`', '~'].contains(c))?;
     let length = line.chars().take_while(|c| *c == mark).count();
     let info = line[length..].trim();

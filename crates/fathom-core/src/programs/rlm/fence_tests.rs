@@ -23,7 +23,23 @@ fn r01_code_is_found_in_what_models_write() {
             "````python\ns = '''\n```\n'''\n````",
             code("s = '''\n```\n'''"),
         ),
-        ("  ```python\n  print(1)\n  ```", code("  print(1)")),
+        ("  ```python\n  print(1)\n  ```", code("print(1)")),
+        (
+            "1. Look:\n   ```python\n   if x:\n       print(1)\n\n   print(2)\n   ```\n2. Then more.",
+            code("if x:\n    print(1)\n\nprint(2)"),
+        ),
+        (
+            "   ```python\n x = '''\na'''\n   ```",
+            code("x = '''\na'''"),
+        ),
+        (
+            "\t```python\n\tif x:\n\t\tprint(1)\n\t```",
+            code("if x:\n\tprint(1)"),
+        ),
+        (
+            "> ```python\n> print(1)\n>\n> print(2)\n> ```",
+            code("print(1)\n\nprint(2)"),
+        ),
         // Only what is meant to be run is run.
         ("```repl\nprint(1)\n```\n```\n1\n```", code("print(1)")),
         ("```json\n{\"a\": 1}\n```", Turn::Prose),
@@ -48,6 +64,34 @@ fn r01_code_is_found_in_what_models_write() {
         (
             "FINAL(cut off in the mid",
             Turn::Final("cut off in the mid".into()),
+        ),
+        // What is said after them is no part of them.
+        (
+            "SUBMIT(\"Paris\")\n\nThat is (as I said) it.",
+            code("SUBMIT(\"Paris\")"),
+        ),
+        ("SUBMIT(len(x)) # (done)", code("SUBMIT(len(x))")),
+        (
+            "SUBMIT({\n  'a)': [\"it's :)\", '''don't)''', \"\\\")\"],\n})\nDone :)",
+            code("SUBMIT({\n  'a)': [\"it's :)\", '''don't)''', \"\\\")\"],\n})"),
+        ),
+        ("SUBMIT(\"cut off", code("SUBMIT(\"cut off")),
+        ("FINAL_VAR(result)\nThe end.", code("FINAL_VAR(result)")),
+        ("FINAL(\"42\") (see above)", code("FINAL(\"42\")")),
+        ("FINAL(42)\n(see above)", Turn::Final("42".into())),
+        ("FINAL(42) (see above)", Turn::Final("42".into())),
+        (
+            "FINAL(It's web-3. They don't know.)\nThat's all (for now).",
+            Turn::Final("It's web-3. They don't know.".into()),
+        ),
+        ("FINAL('tis web-3)\nDone.", Turn::Final("'tis web-3".into())),
+        (
+            "FINAL(There are two: 1) disk 2) fan)",
+            Turn::Final("There are two: 1) disk 2) fan".into()),
+        ),
+        (
+            "FINAL(A sad :( answer)",
+            Turn::Final("A sad :( answer".into()),
         ),
         // Words.
         ("", Turn::Prose),

@@ -55,6 +55,14 @@ enum Waiting {
     Cell(AskId),
 }
 
+impl Waiting {
+    fn is_for(self, wanted: AskId) -> bool {
+        match self {
+            Self::Turn(ask) | Self::Cell(ask) => ask == wanted,
+        }
+    }
+}
+
 /// The program.
 pub struct Rlm {
     params: Params,
@@ -77,7 +85,6 @@ pub struct Rlm {
     /// The best answer so far.
     best: Option<Value>,
     is_last_turn: bool,
-    speaking: (u16, String),
     report: Report,
 }
 
@@ -102,7 +109,6 @@ impl Rlm {
             same: 0,
             best: None,
             is_last_turn: false,
-            speaking: (0, String::new()),
             report: Report::default(),
         })
     }
@@ -133,7 +139,6 @@ impl Rlm {
         };
         self.history.push(said);
         self.waiting = Waiting::Turn(view.next_ask);
-        self.speaking = (0, String::new());
         vec![Ask::Model(Box::new(ModelAsk {
             output_tokens_max: self.params.output_tokens_max,
             output_tokens_min: self.params.output_tokens_max.min(64),
@@ -150,7 +155,6 @@ impl Rlm {
 
     fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
         let said = reply.text.as_str();
-        self.speaking = (0, String::new());
         if self.choosing.is_some() {
             return self.on_choice(said, view);
         }
@@ -293,9 +297,12 @@ impl Rlm {
             return Some("it is empty".to_owned());
         }
         let schema = self.schema.as_ref()?;
+        let said = serde_json::Value::String(value.text.as_str().to_owned());
+        if value.form == Form::Text && schema.is_valid(&said) {
+            return None;
+        }
         // A string may hold the JSON that is wanted.
-        let json = serde_json::from_str(value.text.as_str())
-            .unwrap_or_else(|_| serde_json::Value::String(value.text.as_str().to_owned()));
+        let json = serde_json::from_str(value.text.as_str()).unwrap_or(said);
         let problems: Vec<String> = schema
             .iter_errors(&json)
             .take(3)
@@ -353,25 +360,22 @@ impl Program for Rlm {
                     self.turn(view)
                 }
             }
-            Input::Delta { ask, attempt, text } if self.waiting == Waiting::Turn(ask) => {
-                if self.speaking.0 != attempt {
-                    self.speaking = (attempt, String::new());
-                }
-                self.speaking.1.push_str(text.as_str());
-                Vec::new()
-            }
             Input::Reply { ask, reply } if self.waiting == Waiting::Turn(ask) => {
                 self.on_turn(reply, view)
             }
             Input::Failed { ask, failure } if self.waiting == Waiting::Turn(ask) => {
                 self.on_failed(failure, view)
             }
-            Input::Refused { ask, reason } if !self.questions.holds(ask) => self.on_refused(reason),
+            Input::Refused { ask, reason } if self.waiting.is_for(ask) => self.on_refused(reason),
             Input::Cell { ask, question } if self.waiting == Waiting::Cell(ask) => {
                 self.questions.ask(question, &self.params, view)
             }
             Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {
-                self.on_cell(end, view)
+                let given_up = self.questions.end();
+                let mut asks = self.on_cell(end, view);
+                // After what comes next, which has the number that it was told.
+                asks.extend(given_up);
+                asks
             }
             Input::Reply { ask, reply } => self.questions.on_reply(ask, reply),
             Input::Failed { ask, failure } => self.questions.on_failed(ask, failure),

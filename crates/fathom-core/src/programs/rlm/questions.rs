@@ -1,9 +1,8 @@
 //! The questions of a running cell: which calls and children answer them, and what was answered before.
 
-use std::collections::{BTreeMap, HashMap};
-use std::hash::BuildHasherDefault;
+use std::collections::BTreeMap;
 
-use rustc_hash::FxHasher;
+use sha2::{Digest as _, Sha256};
 
 use super::params::{Given, Params, Place};
 use crate::amounts::Amounts;
@@ -25,12 +24,24 @@ use crate::text::Text;
 /// Most leaf calls whose replies are remembered, so that a run that asks for ever does not grow for ever.
 const REMEMBERED_MAX: usize = 100_000;
 
-/// A prompt to the sub-model; the same one is asked once in a run.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct Leaf {
-    prompt: String,
-    pattern: Option<String>,
+/// A prompt to the sub-model; the same one is asked once in an episode.
+struct Leaf<'a> {
+    prompt: &'a Text,
+    pattern: Option<&'a Text>,
     tokens_max: u32,
+}
+
+impl Leaf<'_> {
+    /// What it is known by: prompts are long, and many.
+    fn digest(&self) -> Digest {
+        let mut hasher = Sha256::new();
+        for text in [Some(self.prompt), self.pattern].into_iter().flatten() {
+            hasher.update((text.as_str().len() as u64).to_le_bytes());
+            hasher.update(text.as_str());
+        }
+        hasher.update(self.tokens_max.to_le_bytes());
+        Digest(hasher.finalize().into())
+    }
 }
 
 enum Known {
@@ -53,28 +64,36 @@ pub(super) struct Questions {
     /// The ask that runs the cell.
     cell: AskId,
     open: BTreeMap<u32, Open>,
-    leaves: HashMap<Leaf, Known, BuildHasherDefault<FxHasher>>,
-    calls: BTreeMap<AskId, Leaf>,
+    leaves: BTreeMap<Digest, Known>,
+    calls: BTreeMap<AskId, Digest>,
     children: BTreeMap<AskId, Slot>,
     /// Leaf calls that were asked for.
     pub(super) subcalls: u64,
-    /// Leaf calls that were answered with what was said before in this run.
+    /// Leaf calls that were answered with what was said before in this episode.
     pub(super) memoised: u64,
     /// Child episodes that were asked for.
     pub(super) spawned: u64,
 }
 
 impl Questions {
-    /// A new cell runs: nobody waits for what the one before asked.
+    /// A new cell runs.
     pub(super) fn begin(&mut self, cell: AskId) {
         self.cell = cell;
-        self.open.clear();
-        self.children.clear();
     }
 
-    /// Whether this ask is one of a cell's.
-    pub(super) fn holds(&self, ask: AskId) -> bool {
-        self.calls.contains_key(&ask) || self.children.contains_key(&ask)
+    /// The cell ended: nobody waits for what it asked, and the next one numbers its questions as this one did.
+    pub(super) fn end(&mut self) -> Vec<Ask> {
+        self.open.clear();
+        let calls = std::mem::take(&mut self.calls);
+        for leaf in calls.values() {
+            self.leaves.remove(leaf);
+        }
+        let children = std::mem::take(&mut self.children);
+        calls
+            .into_keys()
+            .chain(children.into_keys())
+            .map(Ask::Cancel)
+            .collect()
     }
 
     /// Takes in a question.
@@ -112,11 +131,11 @@ impl Questions {
                 let tokens_max = tokens_max.map_or(cap, |most| most.clamp(1, cap));
                 for (entry, prompt) in prompts.iter().enumerate() {
                     let leaf = Leaf {
-                        prompt: prompt.as_str().to_owned(),
-                        pattern: pattern.as_ref().map(|text| text.as_str().to_owned()),
+                        prompt,
+                        pattern: pattern.as_ref(),
                         tokens_max,
                     };
-                    self.ask_leaf(leaf, prompt, (id, entry), params, view, &mut asks);
+                    self.ask_leaf(&leaf, (id, entry), params, view, &mut asks);
                 }
             }
             CellCall::Recurse { tasks } => {
@@ -135,19 +154,19 @@ impl Questions {
 
     fn ask_leaf(
         &mut self,
-        leaf: Leaf,
-        prompt: &Text,
+        leaf: &Leaf<'_>,
         place: Slot,
         params: &Params,
         view: &View<'_>,
         asks: &mut Vec<Ask>,
     ) {
-        if prompt.is_blank() {
+        if leaf.prompt.is_blank() {
             let fault = fault(FaultKind::Refused, "the prompt is empty");
             self.settle(place, CellOutcome::Fault(fault));
             return;
         }
-        match self.leaves.get_mut(&leaf) {
+        let digest = leaf.digest();
+        match self.leaves.get_mut(&digest) {
             Some(Known::Said(text)) => {
                 let said = CellOutcome::Said(text.clone());
                 self.memoised += 1;
@@ -159,14 +178,13 @@ impl Questions {
             }
             None => {
                 self.subcalls += 1;
-                asks.push(model_call(&leaf, prompt, params));
-                let ask = numbered(view, &asks[..asks.len() - 1]);
-                self.calls.insert(ask, leaf.clone());
+                self.calls.insert(numbered(view, asks), digest);
+                asks.push(model_call(leaf, params));
                 if self.leaves.len() == REMEMBERED_MAX {
                     self.leaves
                         .retain(|_, known| matches!(known, Known::Asked(_)));
                 }
-                self.leaves.insert(leaf, Known::Asked(vec![place]));
+                self.leaves.insert(digest, Known::Asked(vec![place]));
             }
         }
     }
@@ -186,10 +204,17 @@ impl Questions {
         };
         let child = Params {
             given,
+            skipped: Vec::new(),
             source,
             schema: None,
-            skipped: Vec::new(),
-            ..params.clone()
+            turns_max: params.turns_max,
+            limits: params.limits,
+            output_tokens_max: params.output_tokens_max,
+            leaf_tokens_max: params.leaf_tokens_max,
+            timeout: params.timeout,
+            temperature_milli: params.temperature_milli,
+            reuse: params.reuse,
+            recipes: params.recipes,
         };
         Ask::Spawn(Box::new(SpawnRequest {
             child_type: super::NAME.to_owned(),
@@ -353,21 +378,22 @@ fn numbered(view: &View<'_>, asks: &[Ask]) -> AskId {
     AskId(view.next_ask.0 + u32::try_from(asks.len()).unwrap_or(u32::MAX))
 }
 
-fn model_call(leaf: &Leaf, prompt: &Text, params: &Params) -> Ask {
-    let packet = Packet::plain(vec![Message::new(Speaker::User, prompt.clone())]);
+fn model_call(leaf: &Leaf<'_>, params: &Params) -> Ask {
+    let packet = Packet::plain(vec![Message::new(Speaker::User, leaf.prompt.clone())]);
     Ask::Model(Box::new(ModelAsk {
         output_tokens_max: leaf.tokens_max,
         output_tokens_min: leaf.tokens_max.min(16),
         temperature_milli: params.temperature_milli,
-        pattern: leaf.pattern.as_deref().map(Text::from),
+        pattern: leaf.pattern.cloned(),
         recall: params.reuse.then(|| Recall {
             scope: "rlm leaf".to_owned(),
-            question: prompt.clone(),
+            question: leaf.prompt.clone(),
             similarity_min_milli: None,
         }),
         delivery: Delivery::Whole,
         timeout: params.timeout,
         on_outage: OnOutage::Tell,
+        may_close: false,
         ..ModelAsk::new(ModelRole::Sub, packet)
     }))
 }
@@ -383,11 +409,17 @@ fn fault(kind: FaultKind, message: &str) -> CellFault {
 /// What a child that shares its parent's material is told of it; the parent's record holds what it says.
 fn inherited(given: &[Given]) -> Vec<Given> {
     let without_text = |given: &Given| Given {
+        name: given.name.clone(),
+        form: given.form,
+        bytes: given.bytes,
+        chars: given.chars,
+        lines: given.lines,
+        preview: given.preview.clone(),
+        digest: given.digest,
         place: match &given.place {
             Place::Here { .. } | Place::Passed => Place::Passed,
             Place::File { path } => Place::File { path: path.clone() },
         },
-        ..given.clone()
     };
     given.iter().map(without_text).collect()
 }

@@ -12,7 +12,7 @@ pub struct Report {
     pub iterations: u32,
     /// Leaf calls that were asked for.
     pub subcalls: u64,
-    /// Leaf calls that were answered with what was said before in this run.
+    /// Leaf calls that were answered with what was said before in their episode.
     pub memoised: u64,
     /// Child episodes that were asked for.
     pub children: u64,

@@ -2,13 +2,11 @@
 
 use std::fmt::Write;
 
+use super::PREVIEW_CHARS;
 use super::params::{Given, Params, Recipes};
 use crate::cell::{CellEnd, CellErrorKind, Form};
 use crate::outcome::clip;
 use crate::program::View;
-
-/// Characters of a preview that a model is shown.
-const PREVIEW_CHARS: usize = 600;
 
 const HOW: &str = "\
 You answer a question about material that is too long to read at once. It is the variable `context` in a Python session \
