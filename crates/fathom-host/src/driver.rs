@@ -436,7 +436,7 @@ async fn linger() {
     for _ in 0..LINGER_TURNS {
         tokio::task::yield_now().await;
     }
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// A bound that holds for any tokenizer: no token is shorter than a byte.
