@@ -253,7 +253,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         let file = manifest::FILE;
         findings.problem(file, None, Flaw::MissingFile { file });
     }
-    let mut manifest = None;
+    let mut manifest: Option<manifest::Manifest> = None;
     let mut identity = Identity::default();
     let mut persona = Persona::default();
     let mut instructions = BTreeMap::new();
@@ -269,8 +269,11 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         };
         match file.as_str() {
             manifest::FILE => manifest = manifest::read(text, findings),
-            voice::IDENTITY_FILE => identity = voice::identity(text, findings),
-            // Files come in the order of their names, so the identity is known.
+            // Files come in the order of their names, so the charter's is known, and then the identity.
+            voice::IDENTITY_FILE => {
+                let charter = manifest.as_ref().map(|read| read.name.as_str());
+                identity = voice::identity(text, charter, findings);
+            }
             voice::PERSONA_FILE => persona = voice::persona(text, &identity, findings),
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {

@@ -50,7 +50,7 @@ impl Runtime {
             return Err(IdentityError::Unchanged { charter: new.name }.into());
         }
         self.check_creator(&new.name, &creator.public())?;
-        let signature: Signature = signing::sign(&new.identity, creator);
+        let signature: Signature = signing::sign(&new.name, &new.identity, creator);
         let mut files = charter_files(changed)?;
         files.insert(IDENTITY_FILE.to_owned(), signed_text(&text, &signature));
         new.identity.signature = Some(signature);
