@@ -44,7 +44,6 @@ pub use council::{Council, Judge, LEARNED_FILE, Profile, Rules};
 pub use error::CharterError;
 pub use findings::{Finding, Place};
 pub use flaw::Flaw;
-pub(crate) use folder::is_charter_entry;
 pub(crate) use framing::charter_files;
 pub use gate::Gate;
 pub use instructions::{INITIAL, Instruction, Stage};

@@ -152,7 +152,7 @@ impl Runtime {
         let made = acts.iter().find(|act| act.kind == PROPOSED);
         let made = made.ok_or_else(damaged)?;
         let proposal: Proposal = serde_json::from_str(&made.body).map_err(|_| damaged())?;
-        if proposal.id() != id {
+        if proposal.id() != id || proposal.is_misread() {
             return Err(damaged().into());
         }
         let trust = &self.inner.options.identity;
