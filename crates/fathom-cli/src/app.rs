@@ -9,6 +9,7 @@ use fathom_host::{HostError, Options, Runtime};
 
 use crate::environment;
 use crate::error::CliError;
+use crate::masking;
 use crate::settings::Settings;
 
 /// A command at work.
@@ -30,6 +31,7 @@ impl App {
             symbols,
             people: settings.people.clone(),
             discord: settings.discord.clone(),
+            filter: masking::own(),
             identity: (*settings.identity).clone(),
             heads: settings.heads.clone(),
             concurrency: settings.concurrency,

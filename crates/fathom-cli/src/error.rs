@@ -201,6 +201,12 @@ impl CliError {
                 error: HostError::Identity(_),
                 ..
             } => Exit::Failed,
+            Self::Host(HostError::Channels(_)) => Exit::Unreachable,
+            Self::Host(HostError::Records(_)) => match self.code() {
+                // What was to be kept breaks a rule.
+                "F0935" => Exit::Usage,
+                _ => Exit::Unreachable,
+            },
             Self::Host(HostError::Symbols(_) | HostError::History(_)) => match self.code() {
                 // What the user gave is no address, no catalogue, no session or no recipient.
                 "F0905" | "F0909" | "F0910" | "F0920" | "F0929" => Exit::Usage,

@@ -1,5 +1,7 @@
 use super::*;
 use fathom_core::failure::FailureKind;
+use fathom_store::channels::ChannelStoreError;
+use fathom_store::records::RecordStoreError;
 
 fn run() -> RunId {
     crate::stories_tests::run_id()
@@ -68,5 +70,15 @@ fn x08_errors_as_json_carry_code_message_hint_and_run() {
         assert_eq!(json["error"]["message"], error.to_string());
         assert_eq!(json["error"]["hint"], error.hint());
         assert_eq!(json.get("run").is_some(), error.run().is_some());
+    }
+}
+
+#[test]
+fn x08_a_store_that_cannot_be_used_is_out_of_reach() {
+    let (found, known) = (9, 1);
+    let channels = ChannelStoreError::NewerFormat { found, known };
+    let records = RecordStoreError::NewerFormat { found, known };
+    for error in [HostError::from(channels), HostError::from(records)] {
+        assert_eq!(CliError::from(error).exit(), Exit::Unreachable);
     }
 }

@@ -81,6 +81,11 @@ pub(crate) fn use_rules(file: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
+/// The rules of a file, where there is one: what goes to channels passes them too.
+pub(crate) fn own() -> Option<Redactor> {
+    OWN.get().cloned()
+}
+
 /// Shows values as they are from now on. Who may ask for it was checked before.
 pub(crate) fn lift(_why: Original) {
     IS_LIFTED.store(true, Ordering::Relaxed);

@@ -8,6 +8,11 @@ use fathom_core::unit::{Millis, Timestamp};
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
+
+    /// Now, as a clock on the wall has it: it goes on while the machine sleeps, and a person may set it.
+    fn wall(&self) -> Timestamp {
+        self.now()
+    }
 }
 
 /// The machine's clock: set once from the wall, then steady, so that within a process time never jumps.
@@ -25,12 +30,23 @@ impl SystemClock {
     )]
     pub fn new() -> Self {
         Self {
-            wall: SystemTime::now()
-                .duration_since(UNIX_EPOCH)
-                .unwrap_or_default(),
+            wall: wall(),
             steady: Instant::now(),
         }
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the clock that everyone else is told to use"
+)]
+fn wall() -> Duration {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.unwrap_or_default()
+}
+
+fn timestamp(since: Duration) -> Timestamp {
+    Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl Default for SystemClock {
@@ -45,8 +61,11 @@ impl Clock for SystemClock {
         reason = "this is the clock that everyone else is told to use"
     )]
     fn now(&self) -> Timestamp {
-        let now = self.wall + self.steady.elapsed();
-        Timestamp(u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+        timestamp(self.wall + self.steady.elapsed())
+    }
+
+    fn wall(&self) -> Timestamp {
+        timestamp(wall())
     }
 }
 

@@ -16,6 +16,7 @@ use fathom_core::unit::Timestamp;
 use fathom_models::{Limiter, Model};
 use fathom_store::{AnswerPlace, Durability, Journal, RunLock, SignalId, StoreError};
 use tokio::sync::{Notify, mpsc, oneshot, watch};
+use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
 use crate::calls::{Call, CallKey, UnderWay, never_sent};
@@ -94,6 +95,8 @@ pub(crate) struct DriverState {
     has_news: bool,
     /// Over when the last block that was said is delivered.
     pub(crate) speaking: Option<oneshot::Receiver<()>>,
+    /// Blocks on their way.
+    pub(crate) deliveries: JoinSet<()>,
 }
 
 impl Driver {
@@ -103,6 +106,8 @@ impl Driver {
         for (key, call) in std::mem::take(&mut self.state.calls) {
             call.abort(&key);
         }
+        // The next owner delivers what is left: nobody else may then be at it.
+        self.state.deliveries.shutdown().await;
         let end = match end {
             Ok(end) => self.leave(end).await.unwrap_or_else(RunEnd::Failed),
             Err(error) => RunEnd::Failed(error),

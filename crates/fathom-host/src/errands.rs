@@ -94,7 +94,9 @@ impl Driver {
         };
         let (done, after_this) = oneshot::channel();
         let before = self.state.speaking.replace(after_this);
-        tokio::spawn(async move {
+        // Those that are over are of no use any more.
+        while self.state.deliveries.try_join_next().is_some() {}
+        self.state.deliveries.spawn(async move {
             if let Some(before) = before {
                 // Nobody sends anything: it is over when its sender is gone.
                 let _: Result<(), _> = before.await;

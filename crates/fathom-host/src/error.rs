@@ -273,7 +273,7 @@ impl HostError {
             }
             Self::Sandbox(error) => error.hint(),
             Self::Program(_) => {
-                "the programs of this build are: direct, council, motion, rlm, phases, tools, agency".into()
+                "the programs of this build are: direct, council, motion, rlm, phases, tools, agency, stages".into()
             }
             Self::Store(error) => error.hint(),
             Self::Symbols(error) => error.hint(),

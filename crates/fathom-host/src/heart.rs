@@ -123,7 +123,7 @@ impl Within {
 
     async fn beat(&self) -> Result<(), HostError> {
         let (prime, lite) = tokio::join!(self.is_heard(&self.prime), self.is_heard(&self.lite));
-        let since = std::mem::take(&mut *self.since());
+        let mut since = self.since();
         self.stability.note(Beat {
             clean_stages: since.clean,
             flawed_stages: since.flawed,
@@ -135,6 +135,8 @@ impl Within {
                 Initiative::Active
             },
         })?;
+        // Only what was noted is let go of.
+        *since = Since::default();
         Ok(())
     }
 

@@ -96,12 +96,12 @@ pub fn goal(seed: &Seed) -> Text {
     ))
 }
 
-/// The budget of one idea: the charter's, and never more than `most`.
+/// The budget of one idea: a small one, less where the charter says less, and never more than `most`.
 pub fn budget(charter: &Charter, most: Budget) -> Budget {
     let own = charter.initiative.over(BUDGET);
     Budget {
-        amounts: own.amounts.min(most.amounts),
-        time: own.time.min(most.time),
+        amounts: own.amounts.min(BUDGET.amounts).min(most.amounts),
+        time: own.time.min(BUDGET.time).min(most.time),
     }
 }
 

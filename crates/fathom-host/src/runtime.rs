@@ -16,6 +16,7 @@ use fathom_core::run::Run;
 use fathom_core::step::{Log, Step};
 use fathom_core::text::Text;
 use fathom_models::Limiter;
+use fathom_output::redact::Redactor;
 use fathom_sandbox::{Context, Sandbox};
 use fathom_store::{Home, Journal, RunFilter, RunLock, RunQuery};
 use tokio::sync::{Notify, mpsc, watch};
@@ -69,6 +70,8 @@ pub struct Options {
     pub people: Option<Roster>,
     /// The channel on Discord, where there is one.
     pub discord: Option<DiscordAt>,
+    /// The filters of what goes to channels; the built-in ones where none are given.
+    pub filter: Option<Redactor>,
     /// Whose signature of an identity counts.
     pub identity: Trust,
 }
@@ -89,6 +92,7 @@ impl Options {
             symbols: SymbolsAt::default(),
             people: None,
             discord: None,
+            filter: None,
             identity: Trust::default(),
         }
     }

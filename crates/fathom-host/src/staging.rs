@@ -10,15 +10,11 @@ use fathom_core::marker::Marker;
 use fathom_core::programs::stages::{Action, Params};
 use fathom_core::programs::tools::Offered;
 use fathom_tools::ToolFacts;
-use serde_json::Value;
 use uuid::Uuid;
 
 use crate::charter::Charter;
 use crate::error::HostError;
 use crate::runtime::Runtime;
-
-/// The one argument of a tool that can be a command: its words.
-const ARGS: &str = "args";
 
 impl Runtime {
     /// The parameters of `stages` under a charter, and the contract that goes with them. No command is run that a person
@@ -43,7 +39,7 @@ impl Runtime {
         };
         let actions: Vec<Action> = offered
             .into_iter()
-            .filter(takes_words)
+            .filter(ToolFacts::takes_words)
             .map(action)
             .collect();
         let mut contract = Contract {
@@ -72,13 +68,6 @@ impl Runtime {
 )]
 fn occasion() -> String {
     Uuid::now_v7().to_string()
-}
-
-/// Whether a list of words is all that the tool wants.
-fn takes_words(facts: &ToolFacts) -> bool {
-    let schema: Value = serde_json::from_str(facts.spec.schema.as_str()).unwrap_or_default();
-    let required = schema["required"].as_array().into_iter().flatten();
-    schema["properties"][ARGS]["type"] == "array" && required.into_iter().all(|name| name == ARGS)
 }
 
 fn action(facts: ToolFacts) -> Action {

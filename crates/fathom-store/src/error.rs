@@ -57,6 +57,16 @@ pub enum StoreError {
         /// The version that wrote it.
         written_by: String,
     },
+    /// A newer Fathom wrote a file beside the journal.
+    #[error("`{}` has format {found}; this program knows {known}", path.display())]
+    NewerFile {
+        /// The file.
+        path: PathBuf,
+        /// The format of the file.
+        found: u64,
+        /// The one that is known.
+        known: u64,
+    },
     /// Another process kept the database to itself for too long.
     #[error("another process does not let go of the journal")]
     Busy,
@@ -177,7 +187,7 @@ impl StoreError {
             Self::Database { .. } => "F0202",
             Self::DiskFull => "F0203",
             Self::Damaged { .. } => "F0204",
-            Self::NewerFormat { .. } => "F0205",
+            Self::NewerFormat { .. } | Self::NewerFile { .. } => "F0205",
             Self::Busy => "F0206",
             Self::Closed => "F0207",
             Self::UnknownRun { .. } => "F0208",
@@ -223,6 +233,9 @@ impl StoreError {
             }
             Self::NewerFormat { written_by, .. } => {
                 format!("use Fathom {written_by} or later, or another `--home`")
+            }
+            Self::NewerFile { .. } => {
+                "use the Fathom that wrote it, or another `--home`".to_owned()
             }
             Self::Busy => {
                 "end the program that has the journal open for writing, and try again".to_owned()

@@ -134,9 +134,11 @@ impl Governance {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let found = make_tables(&transaction, TABLES, FORMAT)?;
         if found != FORMAT {
-            return Err(StoreError::damaged(format!(
-                "the record of governance has format {found}, this program knows {FORMAT}"
-            )));
+            return Err(StoreError::NewerFile {
+                path: path.to_owned(),
+                found,
+                known: FORMAT,
+            });
         }
         transaction.commit()?;
         Ok(Self {

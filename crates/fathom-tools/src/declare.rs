@@ -179,12 +179,19 @@ impl Declarations {
                     format!("has an `inverse` with `{place}`, which is no place"),
                 ));
             }
-            let known = |other: &Declared| other.facts.spec.name == inverse.tool;
-            if !self.tools.iter().any(known) {
+            let known = |other: &&Declared| other.facts.spec.name == inverse.tool;
+            let Some(back) = self.tools.iter().find(known) else {
                 let lost = &inverse.tool;
                 return Err(wrong(
                     name,
                     format!("names the inverse `{lost}`, which is not declared"),
+                ));
+            };
+            if tool.facts.takes_words() && !back.facts.takes_words() {
+                let other = &inverse.tool;
+                return Err(wrong(
+                    name,
+                    format!("takes words as `args`, and its inverse `{other}` does not"),
                 ));
             }
         }

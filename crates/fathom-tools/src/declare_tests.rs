@@ -175,6 +175,24 @@ fn g07_what_takes_a_tool_back_is_declared_and_checked() {
 }
 
 #[test]
+fn g07_a_command_is_taken_back_by_a_command() {
+    let args = "args = [\"{args}\"]\n[tool.schema]\ntype = \"object\"\nproperties = { args = { type = \"array\", items = { type = \"string\" } } }\n";
+    let tool = |name: &str, more: &str| {
+        format!(
+            "[[tool]]\nname = \"{name}\"\ndescription = \"Does.\"\nkind = \"shell\"\nplatform = \"house\"\nprogram = \"/bin/true\"\n{more}\n"
+        )
+    };
+    let keep = tool("keep", &format!("inverse = \"drop\"\n{args}"));
+    Declarations::read(&format!("{keep}{}", tool("drop", args))).unwrap();
+    let post = POST.replace("\"post\"", "\"drop\"");
+    for other in [tool("drop", ""), post] {
+        let error = Declarations::read(&format!("{keep}{other}")).unwrap_err();
+        assert_eq!(error.code(), "F0965", "{error}");
+        assert!(error.to_string().contains("its inverse `drop`"), "{error}");
+    }
+}
+
+#[test]
 fn servers_need_one_wire_and_a_list_of_tools() {
     let server = |rest: &str| code(&format!("[[mcp]]\nname = \"files\"\n{rest}"));
     assert_eq!(

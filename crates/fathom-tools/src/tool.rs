@@ -11,6 +11,7 @@ use fathom_core::inverse::{Inverse, Undo};
 use fathom_core::text::Text;
 use fathom_core::tool::ToolSpec;
 use fathom_core::unit::Millis;
+use serde_json::Value;
 
 use crate::error::ToolsError;
 
@@ -36,7 +37,17 @@ pub struct ToolFacts {
     pub pin: Digest,
 }
 
+/// The one argument of a tool that can be a command: its words.
+const ARGS: &str = "args";
+
 impl ToolFacts {
+    /// Whether a list of words is all that the tool wants, so that it can be a command.
+    pub fn takes_words(&self) -> bool {
+        let schema: Value = serde_json::from_str(self.spec.schema.as_str()).unwrap_or_default();
+        let mut required = schema["required"].as_array().into_iter().flatten();
+        schema["properties"][ARGS]["type"] == "array" && required.all(|name| name == ARGS)
+    }
+
     /// Whether what it does can be taken back, as a person is told who decides about it.
     pub fn undo(&self) -> Undo {
         match &self.inverse {

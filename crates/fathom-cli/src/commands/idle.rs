@@ -61,16 +61,27 @@ pub(super) async fn idle(asked: &Think, mind: &Mind) -> Result<Exit, CliError> {
     let mut pauses = asked.every.map(Pauses::new).transpose()?;
     let mut done = 0;
     while done < most {
-        match cycle(mind, &heart).await? {
-            Cycle::Thought(thought, ended) => {
+        match cycle(mind, &heart).await {
+            Ok(Cycle::Thought(thought, ended)) => {
                 done += 1;
                 exit = ended;
                 if pauses.is_none() || most < u32::MAX {
                     cycles.push(*thought);
                 }
             }
-            Cycle::Quiet if pauses.is_none() => break,
-            Cycle::Quiet => {}
+            Ok(Cycle::Quiet) if pauses.is_none() => break,
+            Ok(Cycle::Quiet) => {}
+            Err(error) if error.exit() == Exit::Interrupted => return Err(error),
+            // What is out of reach now may be back after the pause.
+            Err(error) if pauses.is_some() => {
+                done += 1;
+                exit = error.exit();
+                output::say(&error.lines());
+            }
+            Err(error) => {
+                heart.beat().await?;
+                return Err(error);
+            }
         }
         if let Some(pauses) = &mut pauses
             && done < most

@@ -1,7 +1,7 @@
 //! `fathom seeds`: what was kept for later.
 
 use fathom_host::HostError;
-use fathom_store::channels::{Seed, SeedKind, SeedState};
+use fathom_store::channels::{Seed, SeedKind, SeedState, Seeds};
 use serde::Serialize;
 
 use crate::app::App;
@@ -52,19 +52,7 @@ pub(crate) fn carry_out(command: SeedsCommand, app: &App) -> Result<Exit, CliErr
             all.map_err(HostError::from)?
         }
         SeedsCommand::Mark { id, state } => {
-            let all = seeds.list(None).map_err(HostError::from)?;
-            let mut named = all.into_iter().filter(|seed| seed.id.starts_with(&id));
-            let seed = match (named.next(), named.next()) {
-                (Some(seed), None) => seed,
-                (first, _) => {
-                    let what = if first.is_some() {
-                        "several seeds"
-                    } else {
-                        "no seed"
-                    };
-                    return Err(CliError::NoSuchSeed { what, id });
-                }
-            };
+            let seed = named(&seeds, id)?;
             let state = state.into();
             seeds.mark(&seed.id, state).map_err(HostError::from)?;
             vec![Seed { state, ..seed }]
@@ -86,6 +74,21 @@ pub(crate) fn carry_out(command: SeedsCommand, app: &App) -> Result<Exit, CliErr
         }
     }
     Ok(Exit::Ok)
+}
+
+/// The seed whose id is, or begins with, what was typed. The id of one may be the beginning of another's.
+fn named(seeds: &Seeds, id: String) -> Result<Seed, CliError> {
+    if let Some(seed) = seeds.get(&id).map_err(HostError::from)? {
+        return Ok(seed);
+    }
+    let all = seeds.list(None).map_err(HostError::from)?;
+    let mut named = all.into_iter().filter(|seed| seed.id.starts_with(&id));
+    let what = match (named.next(), named.next()) {
+        (Some(seed), None) => return Ok(seed),
+        (Some(_), Some(_)) => "several seeds",
+        (None, _) => "no seed",
+    };
+    Err(CliError::NoSuchSeed { what, id })
 }
 
 fn lines(seed: &Seed, width: usize) -> [Line; 2] {

@@ -54,11 +54,12 @@ struct SpeakerJson {
 
 /// The identity that a run began with. A signature is told only if it fits.
 fn speaker(story: &Story) -> Option<SpeakerJson> {
-    let known = story.root()?.started.frame.provenance.as_ref()?;
+    let frame = &story.root()?.started.frame;
+    let known = frame.provenance.as_ref()?;
     Some(SpeakerJson {
         fingerprint: known.identity.clone(),
         protocol: known.protocol.clone(),
-        signed_by: signing::signed_by(known).map(|key| format!("key:{}", key.fingerprint())),
+        signed_by: signing::signed_by(frame).map(|key| format!("key:{}", key.fingerprint())),
     })
 }
 

@@ -1,6 +1,7 @@
 //! Ideas that were kept for later, and idle moments that come back to them.
 
 use fathom_store::Home;
+use fathom_store::channels::{NewSeed, SeedKind};
 use serde_json::{Value, json};
 
 use crate::session::{Done, Session};
@@ -208,4 +209,58 @@ fn g06_g13_idle_moments_are_what_stability_is_made_of() {
     );
     idle(&session, &[]).exits(3);
     assert_eq!(score(), 90);
+}
+
+/// What fails is told and noted, and looked at again after the pause.
+#[test]
+fn g13_an_outage_does_not_end_what_looks_again_and_again() {
+    let session = with_ideas();
+    let idle = |more: &[&str]| {
+        let nobody = [
+            "think",
+            "--idle",
+            "--model",
+            "openai/any",
+            "--base-url",
+            "http://127.0.0.1:9/v1",
+        ];
+        let mut command = session.command(&[&nobody[..], more].concat());
+        command.env("OPENAI_API_KEY", "sk-not-a-key");
+        Done::from(command.output().expect("the binary starts"))
+    };
+    let told = idle(&["--every", "1s", "--cycles", "2"]);
+    told.exits(5);
+    assert_eq!(
+        ideas(&session),
+        [
+            idea("ask Ann about May", "deferred"),
+            idea("a cheaper disk", "deferred")
+        ]
+    );
+    let noted = session.run(&["identity", "show", "gaia", "--json"]);
+    assert_eq!(noted.exits(0).json()["stability"]["score_milli"], 0);
+}
+
+#[test]
+fn g13_a_seed_is_named_by_its_whole_id_though_another_begins_with_it() {
+    let session = with_ideas();
+    let home = Home::open(session.path().join("data/fathom")).expect("a home");
+    let seeds = home.open_channels().expect("channels").seeds();
+    let first = seeds.list(None).expect("seeds").remove(0);
+    let longer = format!("{}0", first.id);
+    let seed = NewSeed {
+        id: &longer,
+        run: first.run,
+        kind: SeedKind::ThoughtSeed,
+        text: "another",
+        created: first.created,
+    };
+    seeds.add(&seed).expect("it is kept");
+    session
+        .run(&["seeds", "mark", &first.id, "deferred"])
+        .exits(0);
+    let cut = &first.id[..first.id.len() - 1];
+    session
+        .run(&["seeds", "mark", cut, "new"])
+        .fails(2, "F1090");
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::process::Stdio;
 
+use fathom_store::Home;
 use fathom_testkit::server::{Behaviour, ModelServer, Seen};
 use serde_json::{Value, json};
 
@@ -443,6 +444,26 @@ fn g10_rules_of_ones_own_count_everywhere() {
     );
     let done = session.ask(&["What is it?"]);
     assert_eq!(done.exits(0).stdout, "[launch], [email].\n");
+    // What goes to channels, too.
+    session.script(
+        "stages.jsonl",
+        &[
+            json!({"match": "Plan how to do", "reply": "PLAN:\n- look"}),
+            json!({"match": "Judge the plan", "reply": "PLAN:\n- look\nconfidence=0.9"}),
+            json!({"match": "You read along", "reply": "OK"}),
+            json!({"match": "Look whether the task", "reply": "VERIFY: success"}),
+            json!({"match": "Do the task by", "reply": "RESPONSE: Project Bluebird."}),
+        ],
+    );
+    let think = ["think", "What is it?", "--model", "script/stages.jsonl"];
+    session.run(&think).exits(0);
+    let home = Home::open(session.path().join("data/fathom")).expect("a home");
+    let feed = home.open_channels().expect("channels").feed("web", 0, 9);
+    let said = format!("{:?}", feed.expect("a feed"));
+    assert!(
+        said.contains("[launch]") && !said.contains("Bluebird"),
+        "{said}"
+    );
     session.write("strict.toml", "format = 1\nwhat = 2\n");
     session.run(&["runs"]).fails(2, "F1000");
 }

@@ -654,3 +654,76 @@ fn g07_what_takes_a_command_back_may_be_named_by_what_it_printed() {
         assert_eq!(alert.contains("NOT taken back"), !undone, "{alert}");
     }
 }
+
+#[test]
+fn g07_a_text_that_came_anew_is_observed_anew() {
+    // The look that is out saw more of the first text than the second one has.
+    let mut desk = acting();
+    let act = desk.sent();
+    desk.delta(&act, "RESPONSE: a long and harmless beginning");
+    let look = desk.sent();
+    desk.reply(&act, "RESPONSE: hunter2");
+    desk.reply(&look, "OK");
+    let last = desk.sent();
+    assert!(told(&last).contains("hunter2"), "somebody looks at it");
+    assert_eq!(shown(&desk).len(), 2, "only plans were shown");
+    desk.reply(&last, "INTERRUPT: that is private");
+    assert!(!shown(&desk).iter().any(|(kind, _)| kind == "response"));
+}
+
+#[test]
+fn g07_an_observer_who_does_not_say_ok_stops_the_stream() {
+    let cases = [
+        ("INTERRUPT:", "the observer did not say why"),
+        ("I think that this", "neither `OK` nor `INTERRUPT`"),
+        ("OK\nINTERRUPT: no", "no"),
+    ];
+    for (reply, why) in cases {
+        let mut desk = acting();
+        say(&mut desk, "RESPONSE: 4", reply);
+        let (kind, said) = shown(&desk).last().unwrap().clone();
+        assert_eq!(kind, "interrupt", "{reply}");
+        assert!(said.contains(why), "{said}");
+    }
+    for reply in ["OK", "ok.", "**OK**", "OK, it is right"] {
+        let mut desk = acting();
+        say(&mut desk, "RESPONSE: 4", reply);
+        assert_eq!(shown(&desk).last().unwrap(), &block("response", "4"));
+    }
+}
+
+#[test]
+fn g07_a_verifier_who_says_both_says_neither() {
+    let mut desk = acting();
+    say(&mut desk, "RESPONSE: 4", "OK");
+    desk.reply_next("VERIFY: success criteria not met, fail");
+    desk.reply_next("VERIFY: success criteria not met, fail");
+    assert_eq!(report(&desk).verified, Some(false), "it was asked again");
+    assert_eq!(desk.result().status, Status::NeedsReview);
+}
+
+#[test]
+fn e13_what_was_perhaps_taken_back_is_told_and_not_gone_on_from() {
+    let mut desk = acting();
+    say(
+        &mut desk,
+        "EXECUTE:\nmkdir a\nmkdir b\nRESPONSE: made",
+        "OK",
+    );
+    for _ in 0..2 {
+        carry_out(&mut desk, confirmed());
+    }
+    desk.reply_next("VERIFY: fail");
+    let lost = || EffectOutcome::Unknown {
+        detail: "the line went dead".into(),
+    };
+    carry_out(&mut desk, lost());
+    let place = desk.reconcile();
+    desk.settle(&place, lost());
+    assert_eq!(desk.result().status, Status::NeedsReview);
+    let alert = shown(&desk).last().unwrap().1.clone();
+    assert!(alert.contains("perhaps taken back: `mkdir b`"), "{alert}");
+    assert!(alert.contains("NOT taken back: `mkdir a`"), "{alert}");
+    let fates: Vec<Fate> = report(&desk).commands.iter().map(|c| c.fate).collect();
+    assert_eq!(fates, [Fate::Done, Fate::PerhapsReverted]);
+}

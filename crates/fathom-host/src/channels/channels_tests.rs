@@ -29,6 +29,7 @@ struct Place {
     _folder: tempfile::TempDir,
     home: Home,
     journal: Arc<dyn Journal>,
+    filter: Option<Redactor>,
 }
 
 impl Place {
@@ -39,6 +40,7 @@ impl Place {
         Self {
             journal: Arc::new(home.open_journal().unwrap()),
             home,
+            filter: None,
             _folder: folder,
         }
     }
@@ -47,6 +49,7 @@ impl Place {
         let options = Options {
             discord,
             clock: Arc::new(SystemClock::new()),
+            filter: self.filter.clone(),
             ..Options::new(self.home.folder().to_owned(), token)
         };
         Outlets::new(&self.home, &self.journal, &options)
@@ -234,31 +237,109 @@ async fn g09_a_lost_answer_is_asked_for_where_it_can_be_and_reported_where_not()
 }
 
 #[tokio::test]
-async fn g09_what_a_crash_cut_off_is_not_sent_again_by_a_webhook() {
+async fn g09_what_a_crash_cut_off_is_sent_again_only_where_discord_knows_it_again() {
+    let now = SystemClock::new().now();
+    let cases: [(fn(&Stub) -> DiscordAt, Timestamp, DeliveryState); 3] = [
+        (webhook, now, DeliveryState::Unknown),
+        (bot, AT, DeliveryState::Unknown),
+        (bot, now, DeliveryState::Delivered),
+    ];
+    for (at, begun_at, state) in cases {
+        let place = Place::new();
+        let stub = stub(DiscordOptions::default()).await;
+        let kept = place.home.open_channels().unwrap();
+        let id = format!("{}/0/0", run());
+        let of = DeliveryId {
+            id: &id,
+            channel: "discord",
+        };
+        let begun = fathom_store::channels::Progress {
+            is_over: false,
+            begun: 1,
+            begun_at,
+            sent: 0,
+        };
+        kept.note(of, begun).unwrap();
+        let block = send(0, "response", "one", &["discord"]);
+        let notes = deliver(&place.outlets(Some(at(&stub))), &block).await;
+        assert_eq!(states(&notes), [state]);
+        let is_sent = state == DeliveryState::Delivered;
+        assert_eq!(stub.requests(), u64::from(is_sent));
+        // What it was begun with stays, for whoever asks once more.
+        assert_eq!(kept.progress(of).unwrap().begun_at, begun_at);
+    }
+}
+
+#[tokio::test]
+async fn g09_two_who_deliver_one_block_send_it_once() {
     let place = Place::new();
     let stub = stub(DiscordOptions::default()).await;
-    let kept = place.home.open_channels().unwrap();
-    let id = format!("{}/0/0", run());
-    let of = DeliveryId {
-        id: &id,
-        channel: "discord",
-    };
-    let begun = fathom_store::channels::Progress {
-        is_over: false,
-        begun: 1,
-        sent: 0,
-    };
-    kept.note(of, begun, AT).unwrap();
+    let outlets = place.outlets(Some(webhook(&stub)));
     let block = send(0, "response", "one", &["discord"]);
-    let notes = deliver(&place.outlets(Some(webhook(&stub))), &block).await;
-    assert_eq!(states(&notes), [DeliveryState::Unknown]);
-    assert_eq!(stub.requests(), 0);
+    let (one, two) = tokio::join!(deliver(&outlets, &block), deliver(&outlets, &block));
+    for notes in [one, two] {
+        assert_eq!(states(&notes), [DeliveryState::Delivered]);
+    }
+    assert_eq!(contents(&stub), ["one"]);
+}
+
+#[tokio::test]
+async fn g09_what_may_be_there_stays_so_whatever_comes_after() {
+    // The first answer is lost, and then Discord wants no more.
+    let place = Place::new();
+    let stub = stub(DiscordOptions {
+        lose: When::Every(1),
+        burst: 1,
+        refills_after: 100,
+        ..DiscordOptions::default()
+    })
+    .await;
+    let block = send(0, "response", "one", &["discord"]);
     let notes = deliver(&place.outlets(Some(bot(&stub))), &block).await;
-    assert_eq!(
-        states(&notes),
-        [DeliveryState::Delivered],
-        "a bot's is known again"
-    );
+    assert_eq!(contents(&stub), ["one"]);
+    assert!(stub.requests() > 1, "it was tried again");
+    assert_eq!(states(&notes), [DeliveryState::Unknown], "{notes:?}");
+}
+
+#[tokio::test]
+async fn g09_a_limit_and_a_missing_way_are_no_refusals() {
+    let place = Place::new();
+    let stub = stub(DiscordOptions {
+        burst: 0,
+        ..DiscordOptions::default()
+    })
+    .await;
+    let block = send(0, "response", "one", &["discord"]);
+    let notes = deliver(&place.outlets(Some(bot(&stub))), &block).await;
+    assert_eq!(states(&notes), [DeliveryState::Failed]);
+    assert!(notes[0].detail.as_deref().unwrap().contains("F1036"));
+    let nowhere = DiscordAt {
+        url: "http://127.0.0.1:9".to_owned(),
+        ..bot(&stub)
+    };
+    let notes = deliver(&place.outlets(Some(nowhere)), &block).await;
+    assert_eq!(states(&notes), [DeliveryState::Failed]);
+    assert!(notes[0].detail.as_deref().unwrap().contains("F1039"));
+}
+
+#[tokio::test]
+async fn g10_rules_of_ones_own_hold_on_channels_too() {
+    let rules = "format = 1\nversion = \"mine\"\n[entities.email]\naction = \"drop\"\n";
+    let rules = Rules::parse(rules).unwrap();
+    let place = Place {
+        filter: Some(Redactor::new(&rules, None).unwrap()),
+        ..Place::new()
+    };
+    let stub = stub(DiscordOptions::default()).await;
+    let outlets = place.outlets(Some(webhook(&stub)));
+    let block = send(0, "response", "mail ann@example.org", &["discord", "web"]);
+    deliver(&outlets, &block).await;
+    let web = place.home.open_channels().unwrap().feed("web", 0, 10);
+    let event = web.unwrap()[0].body.clone().unwrap();
+    for said in [contents(&stub).remove(0), event] {
+        assert!(said.contains("mail") && !said.contains("email]"), "{said}");
+        assert!(!said.contains("ann"), "{said}");
+    }
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
 //! Messages on Discord, each at most once where Discord can tell, and reported where it cannot.
 //!
-//! That a message is begun is written down before it is sent. A bot's message carries a nonce that Discord knows again, so
-//! one whose answer was lost is sent again. A webhook's has none: after a lost answer or a crash it may be there, and it is
-//! not sent again.
+//! That a message is begun is written down before it is sent. A bot's message carries a nonce that Discord knows again for
+//! some minutes, so one whose answer was lost is sent again at once. Later, and by a webhook, which has none, it is not: it
+//! may be there.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +28,8 @@ const WAIT_MAX: Duration = Duration::from_mins(1);
 const TRIES_MAX: u32 = 4;
 /// The wait between two tries that Discord said nothing about.
 const AGAIN_AFTER: Millis = Millis(500);
+/// How long after its first try a bot's message is sent again. Discord looks for a nonce among the last minutes only.
+const KNOWN_FOR: Millis = Millis(120_000);
 
 /// Where messages go.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -106,7 +108,7 @@ pub(super) struct Post<'a> {
 
 impl Post<'_> {
     fn note(&self, progress: Progress) -> Result<(), ChannelError> {
-        Ok(self.kept.note(self.of, progress, self.clock.now())?)
+        Ok(self.kept.note(self.of, progress)?)
     }
 
     /// The kill switch covers what leaves the house.
@@ -132,7 +134,7 @@ enum Tried {
     /// It is there.
     Sent,
     /// It is not there, and may be tried again.
-    NotThere(String),
+    NotThere(ChannelError),
     /// It may be there.
     Lost(String),
 }
@@ -149,19 +151,37 @@ impl Discord {
     /// Delivers a block, from where it was left.
     pub(super) async fn deliver(&self, post: &Post<'_>) -> Result<(), ChannelError> {
         let messages = discord::messages(post.delivery, post.of.id);
+        let mut free_from = self.free_from.lock().await;
+        // Whoever was here before may have delivered it.
         let mut progress = post.kept.progress(post.of)?;
         let done = usize::try_from(progress.sent).unwrap_or(usize::MAX);
-        if done >= messages.len() {
+        let rest = messages.get(done..).unwrap_or_default();
+        if rest.is_empty() {
             return Ok(());
         }
+        let sent = self.send(rest, &mut progress, post, &mut free_from).await;
+        post.note(Progress {
+            is_over: true,
+            ..progress
+        })?;
+        match sent {
+            // What came after a try that may have arrived says nothing about it.
+            Err(error) if progress.begun > progress.sent => Err(error.into_unknown()),
+            other => other,
+        }
+    }
+
+    async fn send(
+        &self,
+        messages: &[Message],
+        progress: &mut Progress,
+        post: &Post<'_>,
+        free_from: &mut Timestamp,
+    ) -> Result<(), ChannelError> {
         let (sender, path) = self
             .at
             .way()
             .map_err(|what| ChannelError::Settings { what })?;
-        if progress.begun > progress.sent && sender == Sender::Webhook {
-            let why = "it was begun before a crash, and a webhook cannot be asked".to_owned();
-            return Err(ChannelError::Unknown { why });
-        }
         let variable = &self.at.token_env;
         let token = (self.read_env)(variable).ok_or_else(|| ChannelError::NoToken {
             variable: variable.clone(),
@@ -172,29 +192,10 @@ impl Discord {
             sender,
             path,
         };
-        let mut free_from = self.free_from.lock().await;
-        for message in messages.iter().skip(done) {
-            let sent = line
-                .send(message, &mut progress, post, &mut free_from)
-                .await;
-            if let Err(error) = sent {
-                let begun = match error {
-                    ChannelError::Unknown { .. } => progress.begun,
-                    _ => progress.sent,
-                };
-                let is_over = true;
-                post.note(Progress {
-                    is_over,
-                    begun,
-                    ..progress
-                })?;
-                return Err(error);
-            }
+        for message in messages {
+            line.send(message, progress, post, free_from).await?;
         }
-        post.note(Progress {
-            is_over: true,
-            ..progress
-        })
+        Ok(())
     }
 }
 
@@ -207,7 +208,7 @@ struct Line {
 }
 
 impl Line {
-    /// Sends one message, and tries again where that is safe.
+    /// Sends one message, and tries again where that is safe. As long as it may be there, more is begun than sent.
     async fn send(
         &self,
         message: &Message,
@@ -215,8 +216,15 @@ impl Line {
         post: &Post<'_>,
         free_from: &mut Timestamp,
     ) -> Result<(), ChannelError> {
-        let mut last = String::new();
+        let mut last = ChannelError::Unknown {
+            why: "it was begun before a crash, and would not be known again".to_owned(),
+        };
         for _ in 0..TRIES_MAX {
+            let may_be_there = progress.begun > progress.sent;
+            let sent_at = post.clock.now().max(*free_from);
+            if may_be_there && !self.is_known_again(progress.begun_at, sent_at) {
+                return Err(last);
+            }
             let wait = until(post.clock, *free_from);
             if wait > WAIT_MAX {
                 let seconds = wait.as_secs();
@@ -224,29 +232,34 @@ impl Line {
             }
             pause(millis(wait)).await;
             post.check_kill()?;
-            progress.begun = progress.sent + 1;
-            post.note(*progress)?;
-            match self.try_once(message, free_from, post.clock).await? {
+            if !may_be_there {
+                progress.begun = progress.sent + 1;
+                progress.begun_at = post.clock.now();
+                post.note(*progress)?;
+            }
+            let tried = self.try_once(message, free_from, post.clock).await;
+            if !may_be_there && matches!(tried, Ok(Tried::NotThere(_)) | Err(_)) {
+                progress.begun = progress.sent;
+                post.note(*progress)?;
+            }
+            match tried? {
                 Tried::Sent => {
                     progress.sent += 1;
                     return post.note(*progress);
                 }
-                Tried::NotThere(why) => {
-                    progress.begun = progress.sent;
-                    post.note(*progress)?;
-                    last = why;
-                }
-                Tried::Lost(why) if self.sender == Sender::Webhook => {
-                    return Err(ChannelError::Unknown { why });
-                }
-                // Under its nonce it is known again.
-                Tried::Lost(why) => last = why,
+                Tried::NotThere(error) => last = error,
+                Tried::Lost(why) => last = ChannelError::Unknown { why },
             }
         }
-        if progress.begun > progress.sent {
-            return Err(ChannelError::Unknown { why: last });
+        Err(last)
+    }
+
+    /// Whether a message that was first tried at one time may be sent again at another.
+    fn is_known_again(&self, begun_at: Timestamp, again_at: Timestamp) -> bool {
+        match self.sender {
+            Sender::Webhook => false,
+            Sender::Bot => again_at.since(begun_at) <= KNOWN_FOR,
         }
-        Err(ChannelError::Refused { why: last })
     }
 
     async fn try_once(
@@ -272,7 +285,8 @@ impl Line {
             }
             Err(NotPosted::NotSent(why)) => {
                 *free_from = clock.now().plus(AGAIN_AFTER);
-                return Ok(Tried::NotThere(why.clone()));
+                let why = why.clone();
+                return Ok(Tried::NotThere(ChannelError::Unreached { why }));
             }
             Err(NotPosted::Lost(why)) => {
                 *free_from = clock.now().plus(AGAIN_AFTER);
@@ -285,7 +299,9 @@ impl Line {
         let said = format!("status {status}");
         Ok(match plan.fate {
             Fate::Sent => Tried::Sent,
-            Fate::TooEarly => Tried::NotThere(said),
+            Fate::TooEarly => Tried::NotThere(ChannelError::Limited {
+                seconds: plan.wait.as_secs(),
+            }),
             Fate::Unknown => {
                 *free_from = (*free_from).max(clock.now().plus(AGAIN_AFTER));
                 Tried::Lost(said)

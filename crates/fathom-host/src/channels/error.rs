@@ -37,6 +37,12 @@ pub enum ChannelError {
         /// What it said.
         why: String,
     },
+    /// There is no way to Discord.
+    #[error("Discord cannot be reached: {why}")]
+    Unreached {
+        /// What was seen.
+        why: String,
+    },
     /// It may be there.
     #[error("the message may have been delivered: {why}")]
     Unknown {
@@ -77,6 +83,7 @@ impl ChannelError {
             Self::Limited { .. } => "F1036",
             Self::Killed { .. } => "F1037",
             Self::NoChannel { .. } => "F1038",
+            Self::Unreached { .. } => "F1039",
         }
     }
 
@@ -91,12 +98,23 @@ impl ChannelError {
             }
             Self::NoToken { .. } => "set it, or name another one as `token_env`",
             Self::Refused { .. } => "check webhook or channel, the token and its rights",
+            Self::Unreached { .. } => "check the network and `url`",
             Self::Unknown { .. } => "look at the channel; it is not sent again",
             Self::Limited { .. } => "wait, and say less there",
             Self::Killed { .. } => "`fathom kill --show` says why; `--lift` lifts it",
             Self::NoChannel { .. } => "there are cli, web, discord, council and memory",
         }
         .to_owned()
+    }
+
+    /// The same of a message that may be there all the same.
+    pub(super) fn into_unknown(self) -> Self {
+        match self {
+            Self::Unknown { why } => Self::Unknown { why },
+            other => Self::Unknown {
+                why: other.to_string(),
+            },
+        }
     }
 
     /// What it means for the delivery.

@@ -34,6 +34,7 @@ pub(crate) struct Outlets {
     journal: Arc<dyn Journal>,
     clock: Arc<dyn Clock>,
     discord: Option<Discord>,
+    filter: Option<Redactor>,
     open: Mutex<Option<Open>>,
 }
 
@@ -60,6 +61,7 @@ impl Outlets {
             journal: Arc::clone(journal),
             clock: Arc::clone(&options.clock),
             discord: discord.map(|at| Discord::new(at, options.read_env)),
+            filter: options.filter.clone(),
             open: Mutex::default(),
         }
     }
@@ -170,7 +172,10 @@ impl Outlets {
         }
         let made = Open {
             kept: self.home.open_channels()?,
-            filter: Redactor::new(&Rules::builtin()?, None)?,
+            filter: match &self.filter {
+                Some(own) => own.clone(),
+                None => Redactor::new(&Rules::builtin()?, None)?,
+            },
         };
         *open = Some(made.clone());
         Ok(made)

@@ -32,11 +32,6 @@ const FILES: [&str; 12] = [
     gate::ENTITIES_FILE,
 ];
 
-/// Whether an entry of a charter's folder is part of the charter. Hidden ones belong to other programs.
-pub(crate) fn is_charter_entry(name: &str) -> bool {
-    FILES.contains(&name) || name.starts_with('.')
-}
-
 /// Files that are for people and never looked at.
 const FOR_PEOPLE: [&str; 2] = ["README.md", "LICENSE"];
 

@@ -44,7 +44,6 @@ pub use council::{Council, Judge, LEARNED_FILE, Profile, Rules};
 pub use error::CharterError;
 pub use findings::{Finding, Place};
 pub use flaw::Flaw;
-pub(crate) use folder::is_charter_entry;
 pub(crate) use framing::charter_files;
 pub use gate::Gate;
 pub use instructions::{INITIAL, Instruction, Stage};
@@ -253,7 +252,7 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         let file = manifest::FILE;
         findings.problem(file, None, Flaw::MissingFile { file });
     }
-    let mut manifest = None;
+    let mut manifest: Option<manifest::Manifest> = None;
     let mut identity = Identity::default();
     let mut persona = Persona::default();
     let mut instructions = BTreeMap::new();
@@ -269,8 +268,11 @@ fn assemble(files: &Files, count: Count<'_>, findings: &mut Findings) -> Option<
         };
         match file.as_str() {
             manifest::FILE => manifest = manifest::read(text, findings),
-            voice::IDENTITY_FILE => identity = voice::identity(text, findings),
-            // Files come in the order of their names, so the identity is known.
+            // Files come in the order of their names, so the charter's is known, and then the identity.
+            voice::IDENTITY_FILE => {
+                let charter = manifest.as_ref().map(|read| read.name.as_str());
+                identity = voice::identity(text, charter, findings);
+            }
             voice::PERSONA_FILE => persona = voice::persona(text, &identity, findings),
             instructions::FILE => instructions = instructions::read(text, count, findings),
             council::LEARNED_FILE => match learning::read(text) {

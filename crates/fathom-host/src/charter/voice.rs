@@ -124,8 +124,8 @@ struct SignatureTable {
     value: Option<String>,
 }
 
-/// Reads `identity.toml`.
-pub(super) fn identity(text: &str, findings: &mut Findings) -> Identity {
+/// Reads `identity.toml`. Without the charter's name nobody can tell whether a signature fits.
+pub(super) fn identity(text: &str, charter: Option<&str>, findings: &mut Findings) -> Identity {
     let source = Source::whole(IDENTITY_FILE, text);
     let Some(read) = source.read::<IdentityTable>(findings) else {
         return Identity::default();
@@ -155,8 +155,8 @@ pub(super) fn identity(text: &str, findings: &mut Findings) -> Identity {
         core_rules: source.entries("core_rules", read.value.core_rules, findings),
         signature,
     };
-    if let Some(Signature { key, value }) = &identity.signature
-        && signing::signer(signing::fingerprint(&identity), key, value).is_none()
+    if let (Some(Signature { key, value }), Some(charter)) = (&identity.signature, charter)
+        && signing::signer(charter, signing::fingerprint(&identity), key, value).is_none()
     {
         source.problem(signed_at.as_ref(), Flaw::Signature, findings);
     }

@@ -14,7 +14,7 @@ use fathom_store::{ApproverKey, Governance, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::error::IdentityError;
-use super::signing;
+use super::signing::{self, charter_name};
 use super::stability::{Stability, Steadiness};
 use super::trust::{Known, Sight, Standing, remember, remember_creator};
 use crate::charter::{Charter, IDENTITY_FILE, PROTOCOL, Signature, Version, without_signature};
@@ -141,6 +141,7 @@ impl Runtime {
         self.admit(frame).map(drop)
     }
 
+    /// Judges an identity, and remembers it where the creator signed it.
     fn judge(
         &self,
         charter: &str,
@@ -181,16 +182,16 @@ impl Runtime {
         Ok(Stability::new(record, clock))
     }
 
-    /// An identity, who signed it, and what happened to it here.
+    /// An identity, who signed it, and what happened to it here. Looking at it changes nothing.
     pub fn identity_view(&self, charter: &Charter) -> Result<IdentityView, HostError> {
-        let frame = charter.frame();
-        let identity = signing::fingerprint(&charter.identity);
-        let standing = self.admit(&frame)?;
+        let provenance = charter.frame().provenance.unwrap_or_default();
+        let (identity, signer) = signer_of(&charter.name, &provenance)?;
         let record = self.inner.home.governance_if_there()?;
         let known = Known {
             trust: &self.inner.options.identity,
             record: record.as_ref(),
         };
+        let standing = known.judge(&charter.name, identity, signer)?;
         let changes = known.seen(&charter.name)?.into_iter();
         let changes = changes.map(|(act, sight)| Change {
             at: act.at,
@@ -239,7 +240,7 @@ impl Runtime {
             let charter = charter.name;
             return Err(IdentityError::StackIsStable { charter }.into());
         }
-        let signature = signing::sign(&charter.identity, signing.creator);
+        let signature = signing::sign(&charter.name, &charter.identity, signing.creator);
         write_signed(folder, &text, &signature)?;
         let path = match prime {
             Some(_) => Path::Emergency,
@@ -349,11 +350,6 @@ impl Runtime {
     }
 }
 
-/// The name of the charter that a frame comes from.
-fn charter_name(frame: &Frame) -> &str {
-    frame.charter.split(' ').next().unwrap_or_default()
-}
-
 /// The identity that a record names, and the key that signed it. A signature that does not fit is refused.
 fn signer_of(
     charter: &str,
@@ -366,7 +362,7 @@ fn signer_of(
     let signer = match &provenance.signature {
         None => None,
         Some(made) => {
-            let signer = signing::signer(identity, &made.key, &made.value);
+            let signer = signing::signer(charter, identity, &made.key, &made.value);
             Some(signer.ok_or_else(bad)?)
         }
     };

@@ -1,7 +1,7 @@
 //! What is signed of an identity.
 
 use fathom_core::id::Digest;
-use fathom_core::packet::Provenance;
+use fathom_core::packet::Frame;
 use fathom_store::{ApproverKey, PublicKey};
 use sha2::{Digest as _, Sha256};
 
@@ -11,7 +11,7 @@ use crate::charter::{Identity, Signature};
 const IDENTITY_TAG: &[u8] = b"fathom/identity/1";
 
 /// What a signed message about an identity begins with.
-const SIGNATURE_TAG: &[u8] = b"fathom/identity-signature/1";
+const SIGNATURE_TAG: &[u8] = b"fathom/identity-signature/2";
 
 /// SHA-256 over the identity's traits and rules: the tag, then each list with the number of its entries, then each
 /// entry with the number of its bytes. So no byte can change, move or go without the fingerprint's changing.
@@ -28,28 +28,38 @@ pub fn fingerprint(identity: &Identity) -> Digest {
     Digest(hash.finalize().into())
 }
 
-/// Signs an identity.
-pub fn sign(identity: &Identity, key: &ApproverKey) -> Signature {
+/// Signs the identity of a charter.
+pub fn sign(charter: &str, identity: &Identity, key: &ApproverKey) -> Signature {
     Signature {
         key: key.public().to_string(),
-        value: key.sign_message(&message(fingerprint(identity))),
+        value: key.sign_message(&message(charter, fingerprint(identity))),
     }
 }
 
-/// The key that signed the identity of this fingerprint; none when it did not, or is no key.
-pub fn signer(identity: Digest, key: &str, signature: &str) -> Option<PublicKey> {
+/// The key that signed the identity of this fingerprint for this charter; none when it did not, or is no key.
+pub fn signer(charter: &str, identity: Digest, key: &str, signature: &str) -> Option<PublicKey> {
     let key: PublicKey = key.parse().ok()?;
-    key.signed(&message(identity), signature).then_some(key)
+    let message = message(charter, identity);
+    key.signed(&message, signature).then_some(key)
 }
 
 /// The key that signed the identity of a run, where one did and its signature fits.
-pub fn signed_by(provenance: &Provenance) -> Option<PublicKey> {
+pub fn signed_by(frame: &Frame) -> Option<PublicKey> {
+    let provenance = frame.provenance.as_ref()?;
     let made = provenance.signature.as_ref()?;
-    signer(provenance.identity.parse().ok()?, &made.key, &made.value)
+    let identity = provenance.identity.parse().ok()?;
+    signer(charter_name(frame), identity, &made.key, &made.value)
 }
 
-fn message(identity: Digest) -> Vec<u8> {
-    [SIGNATURE_TAG, &identity.0].concat()
+/// The name of the charter that a frame comes from.
+pub(super) fn charter_name(frame: &Frame) -> &str {
+    frame.charter.split(' ').next().unwrap_or_default()
+}
+
+/// The charter's name is signed, too: what was signed for one charter is not signed for another.
+fn message(charter: &str, identity: Digest) -> Vec<u8> {
+    let length = (charter.len() as u64).to_be_bytes();
+    [SIGNATURE_TAG, &length, charter.as_bytes(), &identity.0].concat()
 }
 
 #[cfg(test)]

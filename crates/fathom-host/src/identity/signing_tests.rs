@@ -16,9 +16,14 @@ fn key() -> ApproverKey {
 #[test]
 fn g06_every_changed_byte_of_an_identity_breaks_its_signature() {
     let key = key();
-    let signature = sign(&identity(), &key);
+    let signature = sign("mine", &identity(), &key);
     let holds = |changed: &Identity| {
-        signer(fingerprint(changed), &signature.key, &signature.value) == Some(key.public())
+        signer(
+            "mine",
+            fingerprint(changed),
+            &signature.key,
+            &signature.value,
+        ) == Some(key.public())
     };
     assert!(holds(&identity()));
     let mut tried = 0;
@@ -74,13 +79,16 @@ fn g06_nothing_moves_between_entries_and_lists() {
 #[test]
 fn g06_a_signature_of_another_key_or_of_something_else_is_none() {
     let (creator, other) = (key(), key());
-    let signature = sign(&identity(), &creator);
+    let signature = sign("mine", &identity(), &creator);
     let identity = fingerprint(&identity());
-    let by = |key: &str, value: &str| signer(identity, key, value);
+    let by = |key: &str, value: &str| signer("mine", identity, key, value);
     assert_eq!(by(&other.public().to_string(), &signature.value), None);
     assert_eq!(by("k", "v"), None);
     assert_eq!(by(&signature.key, ""), None);
     // A signature over the bare fingerprint, as another use of the key might make it.
     assert_eq!(by(&signature.key, &creator.sign_message(&identity.0)), None);
     assert_eq!(by(&signature.key, &signature.value), Some(creator.public()));
+    // What was signed for one charter is not signed for another.
+    let for_another = signer("prod", identity, &signature.key, &signature.value);
+    assert_eq!(for_another, None);
 }

@@ -83,7 +83,7 @@ pub struct Stability {
 }
 
 impl Stability {
-    /// Keeps samples in this record, by this clock.
+    /// Keeps samples in this record, by the wall time of this clock: a machine that slept was not watched.
     pub fn new(record: Governance, clock: Arc<dyn Clock>) -> Self {
         Self { record, clock }
     }
@@ -92,7 +92,7 @@ impl Stability {
     pub fn note(&self, beat: Beat) -> Result<Sample, StoreError> {
         let last = self.record.last_sample()?;
         let sample = Sample {
-            at: self.clock.now(),
+            at: self.clock.wall(),
             score_milli: score_after(last.map_or(0, |last| last.score_milli), &beat),
             prime: beat.prime,
             lite: beat.lite,
@@ -104,7 +104,7 @@ impl Stability {
 
     /// How the stack stands now.
     pub fn steadiness(&self) -> Result<Steadiness, StoreError> {
-        let now = self.clock.now();
+        let now = self.clock.wall();
         let samples = self
             .record
             .samples(Timestamp(now.0.saturating_sub(WINDOW.0)), now)?;

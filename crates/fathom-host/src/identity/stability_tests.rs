@@ -231,3 +231,25 @@ fn g06_nothing_noted_is_not_stable() {
     let covered = Millis(0);
     assert_eq!(steady.broken, Some(Unstable::TooShort { covered }));
 }
+
+/// A clock that stood still while the machine slept.
+struct Slept;
+
+impl Clock for Slept {
+    fn now(&self) -> Timestamp {
+        Timestamp(BEGIN)
+    }
+
+    fn wall(&self) -> Timestamp {
+        Timestamp(BEGIN + 8 * 3_600_000)
+    }
+}
+
+#[test]
+fn g06_a_machine_that_slept_notes_when_it_is_and_not_when_it_was() {
+    let dir = tempfile::tempdir().unwrap();
+    let record = Governance::open(&dir.path().join("governance.db")).unwrap();
+    let stability = Stability::new(record, Arc::new(Slept));
+    assert_eq!(stability.note(well()).unwrap().at, Slept.wall());
+    assert_eq!(stability.steadiness().unwrap().score_milli, Some(0));
+}

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::os::unix::fs::symlink;
 use std::path::{Path as FilePath, PathBuf};
 
 use fathom_core::protocol::Ruling;
@@ -10,8 +11,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde::{Deserialize, Serialize};
 
 use super::proposing::MERGED;
-use super::{Merged, Proposal, Rfc, RfcError, digest_of};
-use crate::charter::{Charter, charter_files, is_charter_entry};
+use super::{Merged, Proposal, Rfc, RfcError, Texts, digest_of};
+use crate::charter::{Charter, charter_files};
 use crate::error::HostError;
 use crate::identity::{IdentityError, Path};
 use crate::people::OsUser;
@@ -69,9 +70,9 @@ impl Runtime {
                 reason,
             } => Some(self.emergency(rfc, creator, prime, reason)?),
         };
-        let path = self.check_identity(rfc, emergency.as_ref())?;
+        let charter = Charter::of_texts(&rfc.proposal.charter, &rfc.proposal.files)?;
+        let path = self.check_identity(rfc, &charter, emergency.as_ref())?;
         let kept = put_in_place(&rfc.proposal)?;
-        let charter = Charter::load(&rfc.proposal.folder, &|_| 0)?;
         if let Some(path) = path {
             let reason = emergency
                 .as_ref()
@@ -141,14 +142,14 @@ impl Runtime {
     fn check_identity(
         &self,
         rfc: &Rfc,
+        charter: &Charter,
         emergency: Option<&Emergency>,
     ) -> Result<Option<Path>, HostError> {
         let proposal = &rfc.proposal;
         if !proposal.changes_identity() {
             return Ok(None);
         }
-        let charter = Charter::of_texts(&proposal.charter, &proposal.files)?;
-        self.admit_proposed(&charter)?;
+        self.admit_proposed(charter)?;
         if emergency.is_some() {
             return Ok(Some(Path::Emergency));
         }
@@ -177,9 +178,9 @@ fn put_in_place(proposal: &Proposal) -> Result<PathBuf, HostError> {
     if !proposal.files.keys().all(|name| is_inside(name)) {
         return Err(RfcError::Damaged { id }.into());
     }
-    let name = folder.file_name().unwrap_or_default().to_string_lossy();
-    let kept = folder.with_file_name(format!(".{name}.before-{id}"));
-    let now = digest_of(&charter_files(folder)?);
+    let kept = proposal.kept();
+    let files = charter_files(folder)?;
+    let now = digest_of(&files);
     // A crash came between the exchange and its record.
     if now == digest_of(&proposal.files) && kept.is_dir() {
         return Ok(kept);
@@ -193,7 +194,7 @@ fn put_in_place(proposal: &Proposal) -> Result<PathBuf, HostError> {
         if kept.is_dir() {
             fs::remove_dir_all(&kept)?;
         }
-        write_beside(proposal, &kept)?;
+        write_beside(proposal, &files, &kept)?;
         exchange(&kept, folder)
     };
     whole().map_err(|source| RfcError::Folder {
@@ -224,16 +225,15 @@ fn is_inside(name: &str) -> bool {
         .all(|part| !part.is_empty() && !part.starts_with('.'))
 }
 
-/// Writes the new folder beside the old one. Plain files that belong to no charter, as a README, come along.
-fn write_beside(proposal: &Proposal, beside: &FilePath) -> io::Result<()> {
+/// Writes the new folder beside the old one. What belongs to no charter, as a README or `.git`, comes along.
+fn write_beside(proposal: &Proposal, old: &Texts, beside: &FilePath) -> io::Result<()> {
     fs::create_dir(beside)?;
-    for entry in fs::read_dir(&proposal.folder)? {
-        let entry = entry?;
-        let name = entry.file_name();
-        if entry.file_type()?.is_file() && !is_charter_entry(&name.to_string_lossy()) {
-            fs::copy(entry.path(), beside.join(name))?;
-        }
-    }
+    let owned: Vec<&str> = old
+        .keys()
+        .chain(proposal.files.keys())
+        .map(String::as_str)
+        .collect();
+    bring_along(&proposal.folder, beside, "", &owned)?;
     for (name, text) in &proposal.files {
         let file = beside.join(name);
         if let Some(folder) = file.parent() {
@@ -244,6 +244,30 @@ fn write_beside(proposal: &Proposal, beside: &FilePath) -> io::Result<()> {
         file.sync_all()?;
     }
     fs::File::open(beside)?.sync_all()
+}
+
+/// Copies what is not owned by the charter, links as links. `within` is where `from` lies, with a slash at its end.
+fn bring_along(from: &FilePath, to: &FilePath, within: &str, owned: &[&str]) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (old, new) = (entry.path(), to.join(entry.file_name()));
+        let name = format!("{within}{}", entry.file_name().to_string_lossy());
+        let kind = entry.file_type()?;
+        // A link to a folder of the charter's is the charter's, too: nothing is written through it.
+        let is_owned = owned.iter().any(|path| {
+            let rest = path.strip_prefix(name.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        });
+        if kind.is_dir() {
+            fs::create_dir(&new)?;
+            bring_along(&old, &new, &format!("{name}/"), owned)?;
+        } else if kind.is_symlink() && !is_owned {
+            symlink(fs::read_link(&old)?, &new)?;
+        } else if kind.is_file() && !is_owned {
+            fs::copy(&old, &new)?;
+        }
+    }
+    Ok(())
 }
 
 /// Lets two folders change places, at once. A file system that cannot do so moves one after the other.

@@ -23,7 +23,7 @@ pub use diff::{Bump, Change};
 pub use error::RfcError;
 pub use merging::{Emergency, Merge};
 
-use crate::charter::Version;
+use crate::charter::{Charter, Version, charter_files};
 use crate::identity::Path;
 
 /// Roles that must have reviewed a proposal.
@@ -65,14 +65,44 @@ impl Proposal {
     /// SHA-256 over all that is voted on. Signatures are bound to it.
     pub fn digest(&self) -> Digest {
         let mut hash = Sha256::new();
-        hash.update(b"fathom/rfc-proposal/1");
+        hash.update(b"fathom/rfc-proposal/2");
         hash.update(self.at.0.to_be_bytes());
         hash.update(self.base.0);
-        for text in [&self.charter, &self.to.to_string(), &self.why] {
+        let (from, to) = (self.from.to_string(), self.to.to_string());
+        let folder = self.folder.display().to_string();
+        for text in [&self.charter, &from, &to, &self.why, &folder] {
             add(&mut hash, text);
         }
         hash.update(digest_of(&self.files).0);
         Digest(hash.finalize().into())
+    }
+
+    /// Whether it says of itself something else than its files do, compared with the charter that it is to replace. Where
+    /// that one is gone, nobody can tell.
+    fn is_misread(&self) -> bool {
+        let base = [self.folder.clone(), self.kept()]
+            .into_iter()
+            .find(|folder| charter_files(folder).is_ok_and(|files| digest_of(&files) == self.base));
+        let old = base.and_then(|folder| Charter::load(&folder, &|_| 0).ok());
+        let new = Charter::of_texts(&self.charter, &self.files).ok();
+        let (Some(old), Some(new)) = (old, new) else {
+            return false;
+        };
+        let changes = diff::between(&old, &new);
+        let is_said = diff::bump(&changes) == self.bump
+            && (&old.name, &new.name) == (&self.charter, &self.charter)
+            && (old.version, new.version) == (self.from, self.to);
+        // Numbers are compared as they come back out of the record.
+        let changes = serde_json::to_string(&changes).unwrap_or_default();
+        let changes: Option<Vec<Change>> = serde_json::from_str(&changes).ok();
+        !is_said || changes.as_ref() != Some(&self.changes)
+    }
+
+    /// Where the charter lies that it replaced.
+    fn kept(&self) -> PathBuf {
+        let name = self.folder.file_name().unwrap_or_default();
+        let name = format!(".{}.before-{}", name.to_string_lossy(), self.id());
+        self.folder.with_file_name(name)
     }
 
     /// Its name: a few digits that a person can type.

@@ -50,7 +50,7 @@ impl Runtime {
             return Err(IdentityError::Unchanged { charter: new.name }.into());
         }
         self.check_creator(&new.name, &creator.public())?;
-        let signature: Signature = signing::sign(&new.identity, creator);
+        let signature: Signature = signing::sign(&new.name, &new.identity, creator);
         let mut files = charter_files(changed)?;
         files.insert(IDENTITY_FILE.to_owned(), signed_text(&text, &signature));
         new.identity.signature = Some(signature);
@@ -152,7 +152,7 @@ impl Runtime {
         let made = acts.iter().find(|act| act.kind == PROPOSED);
         let made = made.ok_or_else(damaged)?;
         let proposal: Proposal = serde_json::from_str(&made.body).map_err(|_| damaged())?;
-        if proposal.id() != id {
+        if proposal.id() != id || proposal.is_misread() {
             return Err(damaged().into());
         }
         let trust = &self.inner.options.identity;

@@ -9,9 +9,9 @@ use fathom_core::unit::Timestamp;
 use fathom_host::charter::Charter;
 use fathom_host::clock::Clock;
 use fathom_host::identity::{Path as Way, Signing, Standing, Trust};
-use fathom_host::rfc::{Bump, Merge, Rfc};
+use fathom_host::rfc::{Bump, Merge, Proposal, Rfc};
 use fathom_host::{HostError, Options, Runtime};
-use fathom_store::{ApproverKey, Initiative, Sample};
+use fathom_store::{ApproverKey, Initiative, NewAct, Sample};
 
 const MANIFEST: &str = "protocol = \"1.0.0\"\nname = \"mine\"\n";
 const IDENTITY: &str = "traits = [\"calm\"]\ncore_rules = [\"Never guess.\"]\n";
@@ -566,4 +566,145 @@ fn g06_an_emergency_may_change_the_identity_without_a_stable_stack() {
     assert_eq!(merged.merged.unwrap().path, Some(Way::Emergency));
     let key = world.key("creator").public();
     assert_eq!(standing(&host, &onto).unwrap(), Standing::Verified { key });
+}
+
+/// Puts a proposal on record that no command would make.
+fn forge(host: &Runtime, proposal: &Proposal) -> String {
+    let record = host.home().open_governance().unwrap();
+    let id = proposal.id();
+    record
+        .add(NewAct {
+            at: proposal.at,
+            subject: &id,
+            kind: "proposed",
+            by: "os:eve",
+            body: &serde_json::to_string(proposal).unwrap(),
+        })
+        .unwrap();
+    id
+}
+
+#[test]
+fn g06_what_was_signed_for_one_charter_is_not_signed_for_another() {
+    let world = World::new();
+    let host = world.host();
+    let sandbox = world.charter("sandbox", "1.0.0", &[("identity.toml", IDENTITY)]);
+    world.sign(&host, &sandbox, "creator").unwrap();
+    let signed = std::fs::read_to_string(sandbox.join("identity.toml")).unwrap();
+    let named = MANIFEST.replace("mine", "prod");
+    let prod = world.charter(
+        "prod",
+        "1.0.0",
+        &[
+            ("charter.toml", &format!("{named}version = \"1.0.0\"\n")),
+            ("identity.toml", &signed),
+        ],
+    );
+    let refused = Charter::load(&prod, &|_| 0).unwrap_err();
+    let fathom_host::charter::CharterError::Broken { problems, .. } = &refused else {
+        panic!("{refused}");
+    };
+    assert_eq!(problems[0].code(), "F1050");
+}
+
+#[test]
+fn g06_looking_at_an_identity_changes_nothing() {
+    let world = World::new();
+    let host = world.host();
+    let folder = world.charter("mine", "1.0.0", &[("identity.toml", IDENTITY)]);
+    world.sign(&host, &folder, "creator").unwrap();
+    // The next version, signed elsewhere and not in use yet.
+    let next = world.charter("next", "2.0.0", &[("identity.toml", OTHER)]);
+    let elsewhere =
+        Runtime::open(Options::new(world.dir.path().join("elsewhere"), |_| None)).unwrap();
+    world.sign(&elsewhere, &next, "creator").unwrap();
+    let view = host.identity_view(&Charter::load(&next, &|_| 0).unwrap());
+    let key = world.key("creator").public();
+    assert_eq!(view.unwrap().standing, Standing::Verified { key });
+    assert_eq!(
+        standing(&host, &folder).unwrap(),
+        Standing::Verified { key },
+        "the one in use still is"
+    );
+}
+
+#[test]
+fn g12_a_merge_leaves_alone_what_is_no_charters() {
+    let world = World::new();
+    let host = world.host();
+    let onto = world.charter("mine", "1.0.0", &[("persona.toml", "tone = \"dry\"")]);
+    std::fs::create_dir_all(onto.join("agents")).unwrap();
+    let agent = "---\nname: ann\nrole: planner\ndescription: looks\n---\nLook.\n";
+    std::fs::write(onto.join("agents/ann.md"), agent).unwrap();
+    for (folder, file) in [
+        (".git/refs", "head"),
+        ("scripts", "run.sh"),
+        ("agents", "x.txt"),
+    ] {
+        std::fs::create_dir_all(onto.join(folder)).unwrap();
+        std::fs::write(onto.join(folder).join(file), "kept").unwrap();
+    }
+    std::fs::write(onto.join(".gitignore"), "kept").unwrap();
+    std::os::unix::fs::symlink("scripts/run.sh", onto.join("run")).unwrap();
+    let changed = world.charter("changed", "2.0.0", &[("persona.toml", "tone = \"warm\"")]);
+    let rfc = host.propose(&changed, &onto, "warmer").unwrap();
+    let rfc = world.speak(&host, &rfc, [Ballot::Yes, Ballot::Yes]);
+    host.merge(&rfc, Merge::Voted).unwrap();
+    assert_eq!(Charter::load(&onto, &|_| 0).unwrap().persona.tone, "warm");
+    for file in [
+        ".git/refs/head",
+        "scripts/run.sh",
+        "agents/x.txt",
+        ".gitignore",
+        "run",
+    ] {
+        let text = std::fs::read_to_string(onto.join(file));
+        assert_eq!(text.expect(file), "kept");
+    }
+    let link = std::fs::read_link(onto.join("run")).unwrap();
+    assert_eq!(link, Path::new("scripts/run.sh"));
+    assert!(!onto.join("agents/ann.md").exists(), "the charter's own go");
+}
+
+#[test]
+fn g12_what_does_not_load_is_not_put_in_place() {
+    let world = World::new();
+    let host = world.host();
+    let onto = world.charter("mine", "1.0.0", &[("persona.toml", "tone = \"dry\"")]);
+    let changed = world.charter("changed", "1.0.1", &[("persona.toml", "tone = \"warm\"")]);
+    let mut proposal = host.propose(&changed, &onto, "warmer").unwrap().proposal;
+    // As one that an earlier Fathom took and this one does not.
+    let persona = "tone = 3".to_owned();
+    proposal.files.insert("persona.toml".to_owned(), persona);
+    let rfc = host.find_rfc(&forge(&host, &proposal)).unwrap();
+    let rfc = world.speak(&host, &rfc, [Ballot::Yes, Ballot::Yes]);
+    host.merge(&rfc, Merge::Voted).unwrap_err();
+    assert_eq!(Charter::load(&onto, &|_| 0).unwrap().persona.tone, "dry");
+}
+
+#[test]
+fn g12_a_proposal_shows_what_its_files_change_and_nothing_else() {
+    let world = World::new();
+    let host = world.host();
+    let onto = world.charter("mine", "1.0.0", &[("identity.toml", IDENTITY)]);
+    let changed = world.charter("changed", "1.0.1", &[("persona.toml", "tone = \"warm\"")]);
+    std::fs::write(changed.join("identity.toml"), IDENTITY).unwrap();
+    let honest = host.propose(&changed, &onto, "warmer").unwrap().proposal;
+    let mut forged = honest.clone();
+    forged
+        .files
+        .insert("identity.toml".to_owned(), OTHER.to_owned());
+    refused(host.find_rfc(&forge(&host, &forged)), "F1083", "");
+    // Where it goes and where it comes from is what is signed.
+    let elsewhere = Proposal {
+        folder: world.dir.path().join("elsewhere"),
+        ..honest.clone()
+    };
+    let from = Proposal {
+        from: honest.to,
+        ..honest.clone()
+    };
+    for other in [elsewhere, from] {
+        assert_ne!(other.digest(), honest.digest());
+    }
 }

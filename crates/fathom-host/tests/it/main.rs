@@ -8,6 +8,7 @@
 mod convened;
 mod council;
 mod crowd;
+mod delivering;
 mod effects;
 mod fixture;
 mod governance;

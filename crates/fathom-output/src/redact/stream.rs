@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::draft::{Draft, Edit};
 use super::entity::{Entity, Kind, Span};
-use super::scan::{Before, Scan};
+use super::scan::{Before, CONTEXT_BYTES, Scan};
 use super::segment::{Cutter, Next, OVERLAP_BYTES, floor};
 use super::shown::Shown;
 use super::{Compiled, Redacted};
@@ -179,7 +179,9 @@ impl Stream {
             Piece::Window => cut_in(text, draft.edits()),
         };
         self.swallowing = draft.edits().iter().any(|edit| {
-            edit.kind == Kind::Entity(Entity::Jwt) && edit.end == done && piece == Piece::Window
+            (edit.kind == Kind::Entity(Entity::Jwt) || follows_word(edit))
+                && edit.end == done
+                && piece == Piece::Window
         }) && done == text.len();
         draft.cut(done);
         let later = draft.edits().iter();
@@ -219,7 +221,12 @@ enum Piece {
 }
 
 fn is_token(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.')
+    byte.is_ascii_alphanumeric() || b"-_./+=~:".contains(&byte)
+}
+
+/// Whether something may have been known by the word before it, and would not be without it.
+fn follows_word(edit: &Edit) -> bool {
+    matches!(edit.kind, Kind::Entity(Entity::Secret | Entity::Password))
 }
 
 /// Where a window is cut: before its end, at a space if there is one, and never inside something that was found.
@@ -231,9 +238,14 @@ fn cut_in(text: &str, edits: &[Edit]) -> usize {
         .rposition(u8::is_ascii_whitespace)
         .map(|space| floor_at + space + 1);
     let cut = space.unwrap_or_else(|| floor(text, target));
-    match edits.iter().find(|edit| edit.start < cut && cut < edit.end) {
+    let begin = |edit: &Edit| {
+        let word = if follows_word(edit) { CONTEXT_BYTES } else { 0 };
+        edit.start.saturating_sub(word)
+    };
+    let cut_in_two = |edit: &&Edit| begin(edit) < cut && cut < edit.end;
+    match edits.iter().find(cut_in_two) {
         // Each window must bring the text on.
-        Some(edit) if edit.start > target / 2 => edit.start,
+        Some(edit) if edit.start > target / 2 && !follows_word(edit) => edit.start,
         Some(edit) => edit.end,
         None => cut,
     }

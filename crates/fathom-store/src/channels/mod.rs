@@ -43,6 +43,8 @@ pub struct Progress {
     pub is_over: bool,
     /// Messages that were begun.
     pub begun: u32,
+    /// When the last of them was.
+    pub begun_at: Timestamp,
     /// Messages that are known to be there.
     pub sent: u32,
 }
@@ -89,12 +91,14 @@ impl Channels {
     /// How far a delivery is; one that nobody began is at its beginning.
     pub fn progress(&self, of: DeliveryId<'_>) -> Result<Progress> {
         self.file.read(|connection| {
-            let query = "SELECT state, begun, sent FROM deliveries WHERE id = ?1 AND channel = ?2";
+            let query =
+                "SELECT state, begun, sent, at_ms FROM deliveries WHERE id = ?1 AND channel = ?2";
             let found = connection.query_row(query, params![of.id, of.channel], |row| {
                 Ok(Progress {
                     is_over: row.get::<_, String>(0)? == OVER,
                     begun: row.get(1)?,
                     sent: row.get(2)?,
+                    begun_at: Timestamp(row.get(3)?),
                 })
             });
             Ok(found.optional()?.unwrap_or_default())
@@ -102,8 +106,8 @@ impl Channels {
     }
 
     /// Writes down how far a delivery is.
-    pub fn note(&self, of: DeliveryId<'_>, progress: Progress, at: Timestamp) -> Result<()> {
-        self.file.write(|within| note(within, of, progress, at))
+    pub fn note(&self, of: DeliveryId<'_>, progress: Progress) -> Result<()> {
+        self.file.write(|within| note(within, of, progress))
     }
 
     /// Adds entries to a feed, once for each delivery. They are sealed under the key of the run.
@@ -126,7 +130,7 @@ impl Channels {
                 let values = params![of.channel, of.id, part, run.as_bytes(), millis(at), body];
                 within.execute(insert, values)?;
             }
-            note(within, of, DONE, at)
+            note(within, of, done(at))
         })
     }
 
@@ -135,7 +139,7 @@ impl Channels {
         let sealed = self.file.seal(seed.run, seed.id, seed.text)?;
         self.file.write(|within| {
             seeds::insert(within, seed, &sealed)?;
-            note(within, of, DONE, seed.created)
+            note(within, of, done(seed.created))
         })
     }
 
@@ -177,21 +181,20 @@ const OVER: &str = "over";
 const BEGUN: &str = "begun";
 
 /// A delivery that was one step.
-const DONE: Progress = Progress {
-    is_over: true,
-    begun: 1,
-    sent: 1,
-};
+const fn done(at: Timestamp) -> Progress {
+    Progress {
+        is_over: true,
+        begun: 1,
+        begun_at: at,
+        sent: 1,
+    }
+}
 
-fn note(
-    within: &Transaction<'_>,
-    of: DeliveryId<'_>,
-    progress: Progress,
-    at: Timestamp,
-) -> rusqlite::Result<()> {
+fn note(within: &Transaction<'_>, of: DeliveryId<'_>, progress: Progress) -> rusqlite::Result<()> {
     let upsert = "INSERT INTO deliveries (id, channel, state, begun, sent, at_ms) \
                   VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id, channel) DO UPDATE \
-                  SET state = excluded.state, begun = excluded.begun, sent = excluded.sent";
+                  SET state = excluded.state, begun = excluded.begun, sent = excluded.sent, \
+                  at_ms = excluded.at_ms";
     let state = if progress.is_over { OVER } else { BEGUN };
     let values = params![
         of.id,
@@ -199,7 +202,7 @@ fn note(
         state,
         progress.begun,
         progress.sent,
-        millis(at)
+        millis(progress.begun_at)
     ];
     within.execute(upsert, values).map(drop)
 }

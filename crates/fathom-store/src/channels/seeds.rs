@@ -116,6 +116,13 @@ impl fmt::Debug for Seeds {
 
 const COLUMNS: &str = "id, run, kind, state, created_ms, text";
 
+/// Which rows come first.
+#[derive(Clone, Copy)]
+enum Order {
+    OldestFirst,
+    NewestFirst,
+}
+
 /// A row, with its text still sealed.
 type Sealed = (Seed, Vec<u8>);
 
@@ -148,7 +155,7 @@ impl Seeds {
     /// The oldest idea that nobody came back to, and whose text can be read.
     pub fn next(&self) -> Result<Option<Seed>> {
         let kind = SeedKind::ThoughtSeed;
-        let found = self.rows(Some(SeedState::New), Some(kind))?;
+        let found = self.rows(Some(SeedState::New), Some(kind), Order::OldestFirst)?;
         for sealed in found {
             let seed = self.opened(sealed)?;
             if seed.text.is_some() {
@@ -158,11 +165,12 @@ impl Seeds {
         Ok(None)
     }
 
-    /// Seeds of a state, or all of them, the oldest first.
+    /// Seeds of a state, or of all, the oldest first; where there are too many, the newest of them.
     pub fn list(&self, state: Option<SeedState>) -> Result<Vec<Seed>> {
-        let found = self.rows(state, None)?;
+        let found = self.rows(state, None, Order::NewestFirst)?;
         found
             .into_iter()
+            .rev()
             .map(|sealed| self.opened(sealed))
             .collect()
     }
@@ -185,10 +193,11 @@ impl Seeds {
         Ok(changed > 0)
     }
 
-    /// Takes a new seed up, for whoever comes first; whether that is the caller. It counts as reviewed from then on.
+    /// Takes a new seed up, for whoever comes first; whether that is the caller. It counts as put off until something came
+    /// of it: whoever took it may be killed.
     pub fn take(&self, id: &str) -> Result<bool> {
         let update = "UPDATE seeds SET state = ?2 WHERE id = ?1 AND state = ?3";
-        let (from, to) = (SeedState::New, SeedState::Reviewed);
+        let (from, to) = (SeedState::New, SeedState::Deferred);
         let changed = self
             .file
             .write(|within| within.execute(update, params![id, to.as_str(), from.as_str()]))?;
@@ -203,10 +212,19 @@ impl Seeds {
             .read(|connection| connection.query_row(query, values, |row| row.get(0)))
     }
 
-    fn rows(&self, state: Option<SeedState>, kind: Option<SeedKind>) -> Result<Vec<Sealed>> {
+    fn rows(
+        &self,
+        state: Option<SeedState>,
+        kind: Option<SeedKind>,
+        order: Order,
+    ) -> Result<Vec<Sealed>> {
+        let order = match order {
+            Order::OldestFirst => "ASC",
+            Order::NewestFirst => "DESC",
+        };
         let query = format!(
             "SELECT {COLUMNS} FROM seeds WHERE (?1 IS NULL OR state = ?1) \
-             AND (?2 IS NULL OR kind = ?2) ORDER BY seq LIMIT ?3"
+             AND (?2 IS NULL OR kind = ?2) ORDER BY seq {order} LIMIT ?3"
         );
         let (state, kind) = (state.map(SeedState::as_str), kind.map(SeedKind::as_str));
         self.file.read(|connection| {

@@ -2,10 +2,11 @@
 
 use std::fs;
 
-use fathom_core::unit::Timestamp;
+use fathom_core::unit::{Millis, Timestamp};
 use fathom_store::Home;
 use fathom_store::channels::{
-    ChannelStoreError, Channels, DeliveryId, NewSeed, Progress, SeedKind, SeedState,
+    ChannelStoreError, Channels, DeliveryId, NewSeed, Progress, SEEDS_LISTED_MAX, SeedKind,
+    SeedState,
 };
 
 use crate::sample::run;
@@ -74,10 +75,18 @@ fn g09_how_far_a_delivery_is_outlives_the_process() {
     let begun = Progress {
         is_over: false,
         begun: 2,
+        begun_at: NOW.plus(Millis(1)),
         sent: 1,
     };
+    let before = Progress {
+        begun: 1,
+        begun_at: NOW,
+        ..begun
+    };
     let channels = home.open_channels().unwrap();
-    channels.note(web("1/0/0"), begun, NOW).unwrap();
+    for progress in [before, begun] {
+        channels.note(web("1/0/0"), progress).unwrap();
+    }
     drop(channels);
     let channels = home.open_channels().unwrap();
     assert_eq!(channels.progress(web("1/0/0")).unwrap(), begun);
@@ -171,4 +180,48 @@ fn a_newer_file_is_not_touched() {
         found,
         ChannelStoreError::NewerFormat { found: 9, .. }
     ));
+}
+
+#[test]
+fn g13_the_newest_seeds_are_listed_where_there_are_too_many() {
+    let (_folder, home) = home();
+    let seeds = home.open_channels().unwrap().seeds();
+    for number in 0..=SEEDS_LISTED_MAX {
+        let id = format!("1/0/{number}");
+        let seed = NewSeed {
+            id: &id,
+            run: run(1),
+            kind: SeedKind::ThoughtSeed,
+            text: "an idea",
+            created: NOW,
+        };
+        seeds.add(&seed).unwrap();
+    }
+    let listed = seeds.list(None).unwrap();
+    assert_eq!(
+        listed.first().unwrap().id,
+        "1/0/1",
+        "the oldest is left out"
+    );
+    assert_eq!(listed.last().unwrap().id, format!("1/0/{SEEDS_LISTED_MAX}"));
+    assert_eq!(seeds.next().unwrap().unwrap().id, "1/0/0", "and still next");
+}
+
+#[test]
+fn g13_an_idea_that_was_taken_up_is_put_off_until_something_came_of_it() {
+    let (_folder, home) = home();
+    let seeds = home.open_channels().unwrap().seeds();
+    let seed = NewSeed {
+        id: "1/0/0",
+        run: run(1),
+        kind: SeedKind::ThoughtSeed,
+        text: "an idea",
+        created: NOW,
+    };
+    seeds.add(&seed).unwrap();
+    assert!(seeds.take("1/0/0").unwrap());
+    assert!(!seeds.take("1/0/0").unwrap(), "it is the first one's");
+    // Whoever took it may be killed before anything was thought.
+    let left = seeds.get("1/0/0").unwrap().unwrap();
+    assert_eq!(left.state, SeedState::Deferred);
 }

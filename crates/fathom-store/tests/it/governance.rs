@@ -7,6 +7,8 @@ use fathom_store::{
     ApproverKey, Governance, Home, Initiative, NewAct, PublicKey, SAMPLES_KEPT, Sample,
 };
 
+use crate::sqlite::raw;
+
 fn act(kind: &str) -> NewAct<'_> {
     NewAct {
         at: Timestamp(7),
@@ -98,4 +100,16 @@ fn g06_a_key_file_is_new_and_private_and_its_public_part_is_checked() {
     for wrong in ["", "ed25519:", &written[8..], &written[..20], &zeroes] {
         assert!(wrong.parse::<PublicKey>().is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn g12_a_newer_record_is_told_as_such_and_not_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("governance.db");
+    drop(Governance::open(&file).unwrap());
+    raw(&file).pragma_update(None, "user_version", 9).unwrap();
+    let newer = Governance::open(&file).unwrap_err();
+    assert_eq!(newer.code(), "F0205");
+    assert!(newer.to_string().contains("governance.db` has format 9"));
+    assert!(!newer.hint().contains("backup"), "{}", newer.hint());
 }

@@ -70,7 +70,7 @@ impl Stages {
                     // The call was made anew, and so are its words.
                     acting.attempt = attempt;
                     acting.said.clear();
-                    acting.seen = 0;
+                    acting.unsee();
                 }
                 acting.said.push_str(text.as_str());
                 self.look(view)
@@ -79,7 +79,7 @@ impl Stages {
                 acting.ask = None;
                 if acting.said != reply.text.as_str() {
                     reply.text.as_str().clone_into(&mut acting.said);
-                    acting.seen = 0;
+                    acting.unsee();
                 }
                 self.look(view)
             }
@@ -225,6 +225,14 @@ impl Stages {
 }
 
 impl Acting {
+    /// The text is another one: nothing of it was seen, not even by a look that is out.
+    fn unsee(&mut self) {
+        self.seen = 0;
+        if let Some((_, upto)) = &mut self.look {
+            *upto = 0;
+        }
+    }
+
     fn is_looking(&self, ask: AskId) -> bool {
         self.look.is_some_and(|(look, _)| look == ask)
     }

@@ -75,6 +75,8 @@ pub enum Fate {
     Unknown,
     /// It was run, and taken back.
     Reverted,
+    /// It was run. Nobody knows whether it was taken back.
+    PerhapsReverted,
 }
 
 /// A command.

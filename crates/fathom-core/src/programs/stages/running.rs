@@ -188,11 +188,18 @@ impl Stages {
             self.now = Now::Reverting(reverting);
             return Vec::new();
         }
-        let Reverting { step, why } = reverting;
-        if let EffectOutcome::Confirmed { .. } = outcome
-            && let Some(note) = self.report.commands.get_mut(step.place)
-        {
-            note.fate = Fate::Reverted;
+        let Reverting { mut step, why } = reverting;
+        let fate = match outcome {
+            EffectOutcome::Confirmed { .. } => Fate::Reverted,
+            EffectOutcome::Failed { .. } => Fate::Done,
+            EffectOutcome::Unknown { .. } => {
+                // What nobody knows is not gone on from.
+                step.next.clear();
+                Fate::PerhapsReverted
+            }
+        };
+        if let Some(note) = self.report.commands.get_mut(step.place) {
+            note.fate = fate;
         }
         self.revert_next(step.next, why, Vec::new(), view)
     }
@@ -206,8 +213,12 @@ impl Stages {
                 .collect()
         };
         let stands = |note: &CommandNote| note.fate == Fate::Done;
-        let groups: [(&str, Vec<String>); 3] = [
+        let groups: [(&str, Vec<String>); 4] = [
             ("taken back", lines(&|note| note.fate == Fate::Reverted)),
+            (
+                "perhaps taken back",
+                lines(&|note| note.fate == Fate::PerhapsReverted),
+            ),
             (
                 "NOT taken back",
                 lines(&|note| stands(note) && note.reversible),

@@ -104,21 +104,34 @@ pub(super) fn steps(plan: &str) -> String {
     lines.join("\n").trim().to_owned()
 }
 
-/// Why the observer stops the stream, if it does.
+/// Why the observer stops the stream; nothing only where it says `OK`.
 pub(super) fn interrupt(reply: &str) -> Option<String> {
-    block(reply, Marker::Interrupt)
+    let is_interrupt = |block: &Block| block.kind() == Some(BlockKind::Marked(Marker::Interrupt));
+    if blocks(reply).iter().any(is_interrupt) {
+        let why = block(reply, Marker::Interrupt);
+        return Some(why.unwrap_or_else(|| "the observer did not say why".to_owned()));
+    }
+    let is_ok = words(reply).next().is_some_and(|word| word == "ok");
+    (!is_ok).then(|| "the observer could not look: it said neither `OK` nor `INTERRUPT`".to_owned())
 }
 
-/// Whether a verification says success; nothing where it says neither.
+/// Whether a verification says success; nothing where it says neither, or calls it a success that failed.
 pub(super) fn success(verify: &str) -> Option<bool> {
-    let word = verify
-        .split(|c: char| !c.is_alphabetic())
-        .find(|word| !word.is_empty())?;
-    match word.to_ascii_lowercase().as_str() {
-        "success" | "succeeded" | "pass" | "passed" | "ok" => Some(true),
-        "fail" | "failed" | "failure" => Some(false),
-        _ => None,
+    let is_failure = |word: &str| matches!(word, "fail" | "failed" | "failure");
+    let mut words = words(verify);
+    match words.next()?.as_str() {
+        "success" | "succeeded" | "pass" | "passed" | "ok" => {
+            (!words.any(|word| is_failure(&word))).then_some(true)
+        }
+        word => is_failure(word).then_some(false),
     }
+}
+
+/// The words of a text, in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphabetic())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
 }
 
 /// How commands may be run, for the acting model.

@@ -165,6 +165,8 @@ pub(super) struct Scan<'a> {
     jwt_until: usize,
     /// Up to where a value after a word was looked at.
     value_until: usize,
+    /// Up to where a key was looked at that is longer than its service's are.
+    key_until: usize,
     /// Bytes that were looked at, as far as a loop of ours looked at them.
     steps: u64,
 }
@@ -213,6 +215,7 @@ impl<'a> Scan<'a> {
             credential_ends: Vec::new(),
             jwt_until: 0,
             value_until: 0,
+            key_until: 0,
             steps: 0,
         };
         scan.words();

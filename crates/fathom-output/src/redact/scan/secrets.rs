@@ -8,7 +8,7 @@ use super::{Entity, Scan};
 
 /// Longest mark before or after a private key.
 pub(in crate::redact) const KEY_MARK_BYTES_MAX: usize = 64;
-/// Longest value after a word.
+/// How much of a value after a word tells whether it is one. The rest of it goes with it.
 const VALUE_BYTES_MAX: usize = 512;
 /// Bits of information in each character, in hundredths: less is a word or a placeholder.
 const KEY_ENTROPY_MIN: f64 = 2.5;
@@ -38,7 +38,10 @@ impl Scan<'_> {
         let rules = self.rules;
         let form = &rules.services[which];
         let body = start + form.prefix.len();
-        if !self.text[start..].starts_with(&form.prefix) || self.joined_before(start) {
+        if !self.text[start..].starts_with(&form.prefix)
+            || self.joined_before(start)
+            || start < self.key_until
+        {
             return;
         }
         let [least, most] = form.length;
@@ -48,14 +51,28 @@ impl Scan<'_> {
             .take_while(|byte| form.alphabet.has(**byte))
             .count();
         self.count(length);
+        let is_key = |bytes: &[u8]| entropy(bytes) >= KEY_ENTROPY_MIN;
+        if length > most && is_key(&self.bytes[body..body + length]) {
+            // More than a key in one piece: nobody knows where the key ends in it.
+            length += self.count_while(body + length, |byte| form.alphabet.has(byte));
+            self.key_until = body + length;
+        }
         // The end of a sentence is no part of a key.
         while length > 0 && matches!(self.bytes[body + length - 1], b'.') {
             length -= 1;
         }
         let end = body + length;
-        if (least..=most).contains(&length) && entropy(&self.bytes[body..end]) >= KEY_ENTROPY_MIN {
+        if length >= least && is_key(&self.bytes[body..end.min(body + most)]) {
             self.push(Entity::Secret, start, end);
         }
+    }
+
+    /// How many bytes from a place on are all so.
+    fn count_while(&mut self, from: usize, is_so: impl Fn(u8) -> bool) -> usize {
+        let rest = self.bytes[from..].iter();
+        let length = rest.take_while(|byte| is_so(**byte)).count();
+        self.count(length);
+        length
     }
 
     /// A web token, from its head: three parts in the alphabet of base64, the first of which is a JSON object.
@@ -131,16 +148,27 @@ impl Scan<'_> {
         while !self.text.is_char_boundary(end) {
             end -= 1;
         }
-        if quote.is_none() {
-            while end > start && matches!(self.bytes[end - 1], b'.' | b':' | b'?' | b'\\') {
+        let bytes = self.bytes;
+        let trimmed = |mut end: usize| {
+            while quote.is_none()
+                && end > start
+                && matches!(bytes[end - 1], b'.' | b':' | b'?' | b'\\')
+            {
                 end -= 1;
             }
-        }
+            end
+        };
+        let value = &self.text[start..trimmed(end)];
         let plausible = match entity {
-            Entity::Password => is_password(&self.text[start..end]),
-            _ => is_key(&self.text[start..end]),
+            Entity::Password => is_password(value),
+            _ => is_key(value),
         };
         if plausible {
+            if length == VALUE_BYTES_MAX {
+                // What was looked at is the beginning of one piece.
+                end += self.count_while(end, |byte| !ends(byte) && !byte.is_ascii_whitespace());
+            }
+            let end = trimmed(end);
             self.value_until = end;
             self.push(entity, start, end);
         }

@@ -151,6 +151,29 @@ fn a_token_of_many_windows_goes_as_a_whole() {
     }
 }
 
+/// So does a secret, wherever a window ends in it or before it.
+#[test]
+fn g10_a_secret_of_any_length_goes_as_a_whole() {
+    let redactor = redactor();
+    let mut rng = Rng::new(5);
+    let body = "Zq8mV7tR2xK9pL4w+".repeat(2_500);
+    for bytes in [40, 512, 513, 700, 5_000, 40_000] {
+        for before in [0, 11_900, 12_200, 12_288, 16_300] {
+            let filler = "word ".repeat(before / 5);
+            let text = format!("{filler}Bearer {} done", &body[..bytes]);
+            let whole = redactor.redact(&text);
+            assert_eq!(whole.text, format!("{filler}Bearer [secret] done"));
+            for _ in 0..4 {
+                let cuts = random_cuts(&mut rng, text.len());
+                check(&redactor, &text, &whole, &cuts);
+            }
+        }
+    }
+    let long = format!("ghp_{}", "016C7e2fBLAq4XAOVtYvSNlRuCDXWz1ebx9T".repeat(3));
+    let whole = redactor.redact(&format!("it is {long}."));
+    assert_eq!(whole.text, "it is [secret].");
+}
+
 #[test]
 fn bytes_that_are_no_text_give_what_a_lossy_reading_gives() {
     let redactor = redactor();
