@@ -52,9 +52,13 @@ pub enum ContextSource {
     /// What the run was given.
     #[default]
     Given,
-    /// What a cell of the episode's parent handed over.
+    /// What a cell of an episode further up handed over.
     Passed {
-        /// The parent's cell.
+        /// How deep below the root that episode is: all count their cells and questions alike. Not known of runs that were
+        /// begun before it was noted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        depth: Option<u8>,
+        /// Its cell.
         cell: AskId,
         /// The question in which it did.
         question: u32,

@@ -122,10 +122,7 @@ impl Notebooks {
                         asked.reply = Some(answer.reply.clone());
                     }
                 }
-                Command::Finish { .. } => {
-                    self.of.remove(episode);
-                    self.handed.retain(|(of, ..), _| of != episode);
-                }
+                Command::Finish { .. } => self.forget(episode),
                 _ => {}
             }
         }
@@ -134,6 +131,11 @@ impl Notebooks {
     fn current(&mut self, episode: &EpisodeId, ask: AskId) -> Option<&mut (AskId, PastCell)> {
         let current = self.of.get_mut(episode)?.current.as_mut();
         current.filter(|(current, _)| *current == ask)
+    }
+
+    fn forget(&mut self, episode: &EpisodeId) {
+        self.of.remove(episode);
+        self.handed.retain(|(of, ..), _| of != episode);
     }
 
     fn hand(&mut self, episode: &EpisodeId, ask: AskId, question: &CellQuestion) {
@@ -192,6 +194,7 @@ impl Cells {
     /// An episode that is over needs its session no more.
     pub(crate) fn close(&mut self, episode: &EpisodeId) {
         self.seats.remove(episode);
+        self.notebooks.forget(episode);
     }
 
     /// Runs a cell or answers one.
@@ -258,6 +261,7 @@ impl Cells {
 
     fn source(&self, episode: &EpisodeId, context: ContextSource) -> Source {
         let ContextSource::Passed {
+            depth,
             cell,
             question,
             task,
@@ -265,10 +269,11 @@ impl Cells {
         else {
             return Source::Given(Arc::clone(&self.given));
         };
-        // A child that shares what its parent was handed names the same question: look up the line of parents.
-        let mut parent = episode.parent();
-        while let Some(of) = parent {
-            let handed = self.notebooks.handed.get(&(of.clone(), cell, question));
+        // A child that shares what its parent was handed names the question of someone further up.
+        let line = std::iter::successors(episode.parent(), EpisodeId::parent);
+        let owners = line.filter(|of| depth.is_none_or(|depth| of.depth() == usize::from(depth)));
+        for of in owners {
+            let handed = self.notebooks.handed.get(&(of, cell, question));
             if let Some(CellCall::Recurse { tasks }) = handed.map(|handed| &handed.call)
                 && let Some(value) = tasks
                     .get(task as usize)
@@ -280,7 +285,6 @@ impl Cells {
                     content: Content::Bytes(value.text.as_str().as_bytes().to_vec()),
                 });
             }
-            parent = of.parent();
         }
         Source::Lost
     }

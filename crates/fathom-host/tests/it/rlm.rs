@@ -181,6 +181,35 @@ async fn r02_leaf_calls_and_children_answer_code() {
     check(&host, run);
 }
 
+/// Cells and questions have the same numbers in each episode: what a grandchild shares is what its parent was handed, not what
+/// its parent hands to others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r02_a_grandchild_shares_what_its_parent_was_handed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = ModelServer::start(|seen: &Seen| {
+        let code = if seen.prompt.contains("The question:\nWhich host") {
+            "SUBMIT(rlm_query('ask others', context='all of it'))"
+        } else if seen.prompt.contains("The question:\nask others") {
+            "parts = rlm_query_batched(['a', 'b'], contexts=['first', 'second'])\n\
+             SUBMIT(', '.join(parts + [rlm_query('whole?')]))"
+        } else {
+            "SUBMIT(context)"
+        };
+        Behaviour::reply(format!("```repl\n{code}\n```"))
+    })
+    .await
+    .expect("a port");
+    let host = host(dir.path());
+    let handle = begin(&host, &server, exploration(&log(dir.path()))).await;
+    let run = handle.run();
+    let result = finished(handle).await;
+    assert_eq!(
+        (result.status, answer(&result)),
+        (Status::Ok, "first, second, all of it")
+    );
+    check(&host, run);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_a_cell_without_an_end_is_ended_and_the_run_goes_on() {
     let dir = tempfile::tempdir().expect("a folder");
