@@ -45,8 +45,11 @@ impl GivenContext {
 
     async fn get(&self, sandbox: &Sandbox) -> Result<Context, SandboxError> {
         let load = async || {
-            let material = std::mem::take(&mut *self.material.lock().await);
-            sandbox.load(material).await
+            let mut material = self.material.lock().await;
+            let context = sandbox.load(material.clone()).await?;
+            // Who comes after a failure needs it again.
+            material.clear();
+            Ok(context)
         };
         self.context.get_or_try_init(load).await.cloned()
     }
@@ -345,12 +348,14 @@ impl Keeper {
     async fn run(&mut self, session: &mut Option<Session>, cell: Cell) -> Result<(), Text> {
         let failed = |error: SandboxError| Text::new(format!("{error} (hint: {})", error.hint()));
         if session.is_none() {
-            let context = match std::mem::replace(&mut self.source, Source::Lost) {
+            let context = match &self.source {
                 Source::Given(given) => given.get(&self.sandbox).await,
-                Source::Part(part) => self.sandbox.load(vec![part]).await,
+                Source::Part(part) => self.sandbox.load(vec![part.clone()]).await,
                 Source::Lost => return Err("the part that was handed over is gone".into()),
             };
             let context = context.map_err(failed)?;
+            // The session has it from now on.
+            self.source = Source::Lost;
             let history = std::mem::take(&mut self.history);
             *session = Some(self.sandbox.session(&context, history));
         }
@@ -378,3 +383,7 @@ fn unavailable(message: Text) -> Box<CellEnd> {
         ..CellEnd::default()
     })
 }
+
+#[cfg(test)]
+#[path = "cells_tests.rs"]
+mod tests;

@@ -279,7 +279,7 @@ fn material(name: String, form: Form, text: String) -> Material {
     Material {
         name,
         form,
-        content: Content::Bytes(text.into_bytes()),
+        content: Content::Shared(Arc::new(text)),
     }
 }
 
