@@ -189,6 +189,7 @@ impl CliError {
             Self::Weights(error) | Self::Host(HostError::Weights(error)) => unusable_weights(error),
             Self::Host(
                 HostError::NoMaterial
+                | HostError::TextTooLarge { .. }
                 | HostError::NoPhases { .. }
                 | HostError::Sandbox(
                     SandboxError::BadMaterial { .. } | SandboxError::MaterialTooLarge { .. },

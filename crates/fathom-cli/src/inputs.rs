@@ -13,7 +13,7 @@ pub(crate) const BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// Most files of the folders that are given.
 const FILES_MAX: usize = 10_000;
 
-/// Most bytes of a stdin that only code looks at. It is kept with the run, since nothing could read it again.
+/// Most bytes of a text that goes into no prompt.
 const LONG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 const STDIN: &str = "-";
@@ -44,7 +44,7 @@ pub(crate) fn read_stdin() -> Result<String, CliError> {
     text("stdin", io::stdin().lock(), BYTES_MAX)
 }
 
-/// All of a stdin that only code looks at.
+/// All of a stdin that goes into no prompt.
 pub(crate) fn read_long_stdin() -> Result<String, CliError> {
     text("stdin", io::stdin().lock(), LONG_BYTES_MAX)
 }

@@ -21,6 +21,14 @@ pub struct CellLimits {
     pub output: u32,
     /// Most questions it may ask.
     pub questions: u32,
+    /// Most bytes of all its questions together: each of them is written down before it is answered or refused.
+    #[serde(default = "question_bytes")]
+    pub question_bytes: u64,
+}
+
+/// Room to ask all of 100 MB several times over, whatever its letters are.
+const fn question_bytes() -> u64 {
+    1 << 30
 }
 
 impl Default for CellLimits {
@@ -30,6 +38,7 @@ impl Default for CellLimits {
             memory: 512 << 20,
             output: 8 << 10,
             questions: 20_000,
+            question_bytes: question_bytes(),
         }
     }
 }
@@ -43,9 +52,13 @@ pub enum ContextSource {
     /// What the run was given.
     #[default]
     Given,
-    /// What a cell of the episode's parent handed over.
+    /// What a cell of an episode further up handed over.
     Passed {
-        /// The parent's cell.
+        /// How deep below the root that episode is: all count their cells and questions alike. Not known of runs that were
+        /// begun before it was noted.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        depth: Option<u8>,
+        /// Its cell.
         cell: AskId,
         /// The question in which it did.
         question: u32,

@@ -45,8 +45,11 @@ impl GivenContext {
 
     async fn get(&self, sandbox: &Sandbox) -> Result<Context, SandboxError> {
         let load = async || {
-            let material = std::mem::take(&mut *self.material.lock().await);
-            sandbox.load(material).await
+            let mut material = self.material.lock().await;
+            let context = sandbox.load(material.clone()).await?;
+            // Who comes after a failure needs it again.
+            material.clear();
+            Ok(context)
         };
         self.context.get_or_try_init(load).await.cloned()
     }
@@ -122,10 +125,7 @@ impl Notebooks {
                         asked.reply = Some(answer.reply.clone());
                     }
                 }
-                Command::Finish { .. } => {
-                    self.of.remove(episode);
-                    self.handed.retain(|(of, ..), _| of != episode);
-                }
+                Command::Finish { .. } => self.forget(episode),
                 _ => {}
             }
         }
@@ -134,6 +134,11 @@ impl Notebooks {
     fn current(&mut self, episode: &EpisodeId, ask: AskId) -> Option<&mut (AskId, PastCell)> {
         let current = self.of.get_mut(episode)?.current.as_mut();
         current.filter(|(current, _)| *current == ask)
+    }
+
+    fn forget(&mut self, episode: &EpisodeId) {
+        self.of.remove(episode);
+        self.handed.retain(|(of, ..), _| of != episode);
     }
 
     fn hand(&mut self, episode: &EpisodeId, ask: AskId, question: &CellQuestion) {
@@ -192,6 +197,7 @@ impl Cells {
     /// An episode that is over needs its session no more.
     pub(crate) fn close(&mut self, episode: &EpisodeId) {
         self.seats.remove(episode);
+        self.notebooks.forget(episode);
     }
 
     /// Runs a cell or answers one.
@@ -258,6 +264,7 @@ impl Cells {
 
     fn source(&self, episode: &EpisodeId, context: ContextSource) -> Source {
         let ContextSource::Passed {
+            depth,
             cell,
             question,
             task,
@@ -265,10 +272,11 @@ impl Cells {
         else {
             return Source::Given(Arc::clone(&self.given));
         };
-        // A child that shares what its parent was handed names the same question: look up the line of parents.
-        let mut parent = episode.parent();
-        while let Some(of) = parent {
-            let handed = self.notebooks.handed.get(&(of.clone(), cell, question));
+        // A child that shares what its parent was handed names the question of someone further up.
+        let line = std::iter::successors(episode.parent(), EpisodeId::parent);
+        let owners = line.filter(|of| depth.is_none_or(|depth| of.depth() == usize::from(depth)));
+        for of in owners {
+            let handed = self.notebooks.handed.get(&(of, cell, question));
             if let Some(CellCall::Recurse { tasks }) = handed.map(|handed| &handed.call)
                 && let Some(value) = tasks
                     .get(task as usize)
@@ -280,7 +288,6 @@ impl Cells {
                     content: Content::Bytes(value.text.as_str().as_bytes().to_vec()),
                 });
             }
-            parent = of.parent();
         }
         Source::Lost
     }
@@ -341,12 +348,14 @@ impl Keeper {
     async fn run(&mut self, session: &mut Option<Session>, cell: Cell) -> Result<(), Text> {
         let failed = |error: SandboxError| Text::new(format!("{error} (hint: {})", error.hint()));
         if session.is_none() {
-            let context = match std::mem::replace(&mut self.source, Source::Lost) {
+            let context = match &self.source {
                 Source::Given(given) => given.get(&self.sandbox).await,
-                Source::Part(part) => self.sandbox.load(vec![part]).await,
+                Source::Part(part) => self.sandbox.load(vec![part.clone()]).await,
                 Source::Lost => return Err("the part that was handed over is gone".into()),
             };
             let context = context.map_err(failed)?;
+            // The session has it from now on.
+            self.source = Source::Lost;
             let history = std::mem::take(&mut self.history);
             *session = Some(self.sandbox.session(&context, history));
         }
@@ -374,3 +383,7 @@ fn unavailable(message: Text) -> Box<CellEnd> {
         ..CellEnd::default()
     })
 }
+
+#[cfg(test)]
+#[path = "cells_tests.rs"]
+mod tests;

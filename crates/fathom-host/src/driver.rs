@@ -28,7 +28,7 @@ use crate::errands::note;
 use crate::error::HostError;
 use crate::local::Embedded;
 use crate::models::RunModels;
-use crate::recall::{Memory, Wanted};
+use crate::recall::{Earlier, Memory, Wanted};
 use crate::recorder::Recorder;
 use crate::story::Story;
 
@@ -90,6 +90,8 @@ pub(crate) struct DriverState {
     timers: BTreeSet<(Timestamp, EpisodeId)>,
     /// Calls whose answers are worth knowing later.
     wanted: BTreeMap<(EpisodeId, AskId), Wanted>,
+    /// What earlier runs were told, as far as it was looked for.
+    earlier: Earlier,
     signals_seen: SignalId,
     kills: Vec<KillScope>,
     has_news: bool,
@@ -332,7 +334,7 @@ impl Driver {
         let memory = self.memory.as_ref()?;
         let name = format!("{} at {}", model.id(), model.endpoint());
         let now = self.clock.now();
-        let (wanted, reply) = memory.recall(&name, request, recall, now);
+        let (wanted, reply) = memory.recall(&name, request, recall, now, &mut self.state.earlier);
         if reply.is_none() {
             self.state.wanted.insert((episode.clone(), ask), wanted);
         }

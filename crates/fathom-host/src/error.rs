@@ -88,6 +88,16 @@ pub enum HostError {
         /// As the user named it.
         name: String,
     },
+    /// A text without a file is too large to be kept with a run.
+    #[error(
+        "`{name}` is too large to be kept with the run: as JSON it has more than {bytes_max} bytes"
+    )]
+    TextTooLarge {
+        /// The name it goes by.
+        name: String,
+        /// What it may have.
+        bytes_max: u64,
+    },
     /// Code cannot be run.
     #[error(transparent)]
     Sandbox(#[from] SandboxError),
@@ -227,6 +237,7 @@ impl HostError {
             Self::Material(error) => error.code(),
             Self::NoMaterial => "F0409",
             Self::MaterialChanged { .. } => "F0410",
+            Self::TextTooLarge { .. } => "F0416",
             Self::Sandbox(error) => error.code(),
             Self::Program(_) => "F0113",
             Self::Store(error) => error.code(),
@@ -270,6 +281,9 @@ impl HostError {
             Self::NoMaterial => "name files or folders with text in them, or `-` for stdin".into(),
             Self::MaterialChanged { .. } => {
                 "put the file back as it was, or begin a new run".into()
+            }
+            Self::TextTooLarge { .. } => {
+                "write it to a file and name that: a file may be far larger".into()
             }
             Self::Sandbox(error) => error.hint(),
             Self::Program(_) => {

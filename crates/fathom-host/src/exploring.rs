@@ -1,6 +1,8 @@
 //! Work on material of any size: it is read once, described to the model, and loaded where only code looks at it. What fits
 //! into the model's window goes out as a plain call.
 
+use std::collections::BTreeSet;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,11 +15,14 @@ use fathom_core::programs::direct;
 use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place, Recipes};
 use fathom_core::unit::Millis;
 use fathom_material::limits::Bounds;
-use fathom_material::{Document, Gathered, Skipped, gather_within};
+use fathom_material::{
+    Format, Gathered, MaterialError, SkipReason, Skipped, gather_within, read_from,
+};
 use fathom_sandbox::{Content, Interpreter, Material, Sandbox};
-
+use serde::de::IgnoredAny;
 use sha2::{Digest as _, Sha256};
 
+pub use fathom_material::Document;
 pub use fathom_sandbox::Context;
 
 use crate::error::HostError;
@@ -32,13 +37,17 @@ const WINDOW_TOKENS: u64 = 8_192;
 /// Bytes of text that make at least one token with any tokenizer there is, up to rare runs of spaces.
 const TOKEN_BYTES_MAX: u64 = 16;
 
+/// Most bytes of a text without a file, as JSON has it: it is part of one text of the journal, with what else there is to say
+/// of the material.
+const KEPT_BYTES_MAX: u64 = 48 << 20;
+
 /// What is to be explored, and how.
 #[derive(Clone, Debug)]
 pub struct Exploration {
     /// Files and folders.
     pub paths: Vec<PathBuf>,
-    /// A text without a file, with the name it goes by.
-    pub text: Option<(String, String)>,
+    /// A text without a file.
+    pub text: Option<Document>,
     /// How; what is given and left out is filled in.
     pub params: Params,
     /// Whether material that fits goes out as a plain call (R06).
@@ -170,7 +179,7 @@ impl Runtime {
 pub async fn load(
     sandbox: &Sandbox,
     paths: Vec<PathBuf>,
-    text: Option<(String, String)>,
+    text: Option<Document>,
 ) -> Result<(Context, Vec<Skipped>), HostError> {
     if paths.is_empty() && text.is_none() {
         let nothing = material("nothing".to_owned(), Form::Text, String::new());
@@ -190,15 +199,81 @@ async fn in_the_background<T: Send + 'static>(work: impl FnOnce() -> T + Send + 
     }
 }
 
-fn read(paths: &[PathBuf], text: Option<(String, String)>) -> Result<Gathered, HostError> {
-    let mut gathered = gather_within(paths, &Bounds::WHOLE)?;
-    if let Some((name, text)) = text {
-        gathered.documents.push(Document::new(name, text));
+/// Reads a text without a file, as from stdin. It is kept with the run, since nothing could read it again.
+pub fn read_text(name: &str, from: impl Read) -> Result<Document, HostError> {
+    let too_large = || HostError::TextTooLarge {
+        name: name.to_owned(),
+        bytes_max: KEPT_BYTES_MAX,
+    };
+    let bounds = Bounds {
+        file_bytes: KEPT_BYTES_MAX,
+        bytes: KEPT_BYTES_MAX,
+    };
+    let document = match read_from(name, from, &bounds) {
+        Err(MaterialError::FileTooLarge { .. }) => return Err(too_large()),
+        read => read?,
+    };
+    let kept: u64 = document.text.bytes().map(written_bytes).sum();
+    if kept > KEPT_BYTES_MAX {
+        return Err(too_large());
     }
+    Ok(document)
+}
+
+/// What a byte of a text takes in JSON.
+fn written_bytes(byte: u8) -> u64 {
+    match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 2,
+        0..b' ' => 6,
+        _ => 1,
+    }
+}
+
+fn read(paths: &[PathBuf], text: Option<Document>) -> Result<Gathered, HostError> {
+    let mut gathered = gather_within(paths, &Bounds::WHOLE)?;
+    gathered.documents.extend(text);
     if gathered.documents.is_empty() {
         return Err(HostError::NoMaterial);
     }
+    take_as_text(&mut gathered, paths);
+    tell_apart(&mut gathered.documents);
     Ok(gathered)
+}
+
+/// What is named like JSON Lines and is none is text, unless the user named it: then that is an error.
+fn take_as_text(gathered: &mut Gathered, named: &[PathBuf]) {
+    for document in &mut gathered.documents {
+        let is_named = document
+            .path
+            .as_ref()
+            .is_some_and(|path| named.contains(path));
+        if is_named || form(document) != Form::Lines {
+            continue;
+        }
+        let is_bad = |line: &str| {
+            !line.trim().is_empty() && serde_json::from_str::<IgnoredAny>(line).is_err()
+        };
+        if let Some(before) = document.text.split('\n').position(is_bad) {
+            document.format = Format::Plain;
+            gathered.skipped.push(Skipped {
+                source: document.source.clone(),
+                reason: SkipReason::NotJsonLines { line: before + 1 },
+            });
+        }
+    }
+}
+
+/// Two of one name would be one entry of `context`.
+fn tell_apart(documents: &mut [Document]) {
+    let mut names = BTreeSet::new();
+    for document in documents {
+        let name = document.source.clone();
+        let mut number = 1;
+        while !names.insert(document.source.clone()) {
+            number += 1;
+            document.source = format!("{name} ({number})");
+        }
+    }
 }
 
 /// A document without markup, for code and for a description.
@@ -261,7 +336,7 @@ fn digest(text: &str) -> Digest {
 }
 
 fn form(document: &Document) -> Form {
-    if document.is_json_lines() {
+    if document.is_json_lines() && document.format == Format::Lines {
         Form::Lines
     } else {
         Form::Text
@@ -279,7 +354,7 @@ fn material(name: String, form: Form, text: String) -> Material {
     Material {
         name,
         form,
-        content: Content::Bytes(text.into_bytes()),
+        content: Content::Shared(Arc::new(text)),
     }
 }
 

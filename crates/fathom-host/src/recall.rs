@@ -3,10 +3,11 @@
 //! The index only points into the journal; what is used again is a record of a chain that was checked, opened with the
 //! key of the run that holds it. Whatever goes wrong here, the model is asked as if nothing were known.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use fathom_core::event::{CallOutcome, EventKind};
-use fathom_core::id::{AskId, EpisodeId, RunId};
+use fathom_core::id::{AskId, EpisodeId, RunId, Seq};
 use fathom_core::model::{Ending, Recall, Recalled, Reply, Request, Usage, UsageSource};
 use fathom_core::text::{Text, Texts};
 use fathom_core::unit::{Millis, Timestamp};
@@ -24,8 +25,15 @@ pub(crate) struct Wanted {
     question: Option<Vec<f32>>,
 }
 
-/// The records of the run that was read last: a council that is asked again finds all its answers in one run.
-type LastRead = Option<(RunId, Arc<Vec<Read>>)>;
+/// Most earlier runs whose replies are held at a time.
+const RUNS_MAX: usize = 16;
+
+/// What earlier runs were told, held as long as one run lives: all its calls may find their answers in a few of them.
+#[derive(Default)]
+pub(crate) struct Earlier(BTreeMap<RunId, Replies>);
+
+/// The whole replies of a run, with their places in its journal.
+type Replies = BTreeMap<(EpisodeId, AskId), (Reply, Seq)>;
 
 /// Earlier answers of a home.
 pub(crate) struct Memory {
@@ -33,7 +41,6 @@ pub(crate) struct Memory {
     home: Home,
     journal: Arc<dyn Journal>,
     embedded: Arc<Embedded>,
-    last: Mutex<LastRead>,
 }
 
 impl Memory {
@@ -47,7 +54,6 @@ impl Memory {
             home: home.clone(),
             journal: Arc::clone(journal),
             embedded: Arc::clone(embedded),
-            last: Mutex::new(None),
         })
     }
 
@@ -58,6 +64,7 @@ impl Memory {
         request: &Request,
         recall: &Recall,
         now: Timestamp,
+        earlier: &mut Earlier,
     ) -> (Wanted, Option<Reply>) {
         let mut wanted = Wanted {
             key: self.answers.key(model, request),
@@ -66,7 +73,7 @@ impl Memory {
         };
         let same = self.answers.find(&wanted.key, now);
         if let Some(place) = told(same, "look for an earlier answer").flatten()
-            && let Some(reply) = self.reply(&place, 1000)
+            && let Some(reply) = self.reply(&place, 1000, earlier)
         {
             return (wanted, Some(reply));
         }
@@ -76,12 +83,18 @@ impl Memory {
         let vectors = self.embedded.embed(&[recall.question.as_str()]);
         let vector = told(vectors, "embed a question").and_then(|mut vectors| vectors.pop());
         wanted.question = vector.map(|vector| vector.as_slice().to_vec());
-        let reply = self.similar(&wanted, least, now);
+        let reply = self.similar(&wanted, least, now, earlier);
         (wanted, reply)
     }
 
     /// The answer to the most similar question of the scope, if it is similar enough.
-    fn similar(&self, wanted: &Wanted, least_milli: u16, now: Timestamp) -> Option<Reply> {
+    fn similar(
+        &self,
+        wanted: &Wanted,
+        least_milli: u16,
+        now: Timestamp,
+        earlier: &mut Earlier,
+    ) -> Option<Reply> {
         let question = wanted.question.as_deref()?;
         let known = self.answers.questions(&wanted.scope, now);
         let known = told(known, "look for similar questions")?;
@@ -94,7 +107,7 @@ impl Memory {
             }
         }
         let (similarity, place) = best?;
-        self.reply(&place, similarity)
+        self.reply(&place, similarity, earlier)
     }
 
     /// Makes an answer known for later.
@@ -121,15 +134,23 @@ impl Memory {
     }
 
     /// The reply that stands at a place. One that is gone is forgotten.
-    fn reply(&self, place: &AnswerPlace, similarity_milli: u16) -> Option<Reply> {
-        let records = self.records(place.run);
-        let found = records
-            .iter()
-            .flat_map(|records| records.iter())
-            .find_map(|read| {
-                let reply = reply_to(read, &place.episode, place.ask)?;
-                Some((reply, read.record.seq))
-            });
+    fn reply(
+        &self,
+        place: &AnswerPlace,
+        similarity_milli: u16,
+        earlier: &mut Earlier,
+    ) -> Option<Reply> {
+        let key = (place.episode.clone(), place.ask);
+        let known = earlier.0.get(&place.run);
+        if known.is_none_or(|replies| !replies.contains_key(&key)) {
+            // It may have been said since: a run that is still at work has more to tell.
+            if earlier.0.len() >= RUNS_MAX {
+                earlier.0.clear();
+            }
+            let replies = self.read(place.run).unwrap_or_default();
+            earlier.0.insert(place.run, replies);
+        }
+        let found = earlier.0.get(&place.run)?.get(&key);
         let Some((reply, seq)) = found else {
             let _ = told(self.answers.forget(place), "forget an answer that is gone");
             return None;
@@ -153,39 +174,32 @@ impl Memory {
             recalled: Some(Recalled {
                 run: place.run,
                 episode: place.episode.clone(),
-                seq,
+                seq: *seq,
                 similarity_milli,
             }),
         })
     }
 
-    fn records(&self, run: RunId) -> Option<Arc<Vec<Read>>> {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((known, records)) = &*last
-            && *known == run
-        {
-            return Some(Arc::clone(records));
-        }
+    fn read(&self, run: RunId) -> Option<Replies> {
         let reading = Reading::of(&*self.journal, &self.home, run);
         let reading = told(reading, "read an earlier run")?;
-        let records = Arc::new(reading.records);
-        let info = self.journal.run_info(run);
-        // One that is still at work has more to tell the next time.
-        if told(info, "look at an earlier run")?.is_some_and(|info| info.state.is_finished()) {
-            *last = Some((run, Arc::clone(&records)));
+        let mut replies = Replies::new();
+        for (call, reply) in reading.records.into_iter().filter_map(reply_in) {
+            // The first that was whole is the one that counted.
+            replies.entry(call).or_insert(reply);
         }
-        Some(records)
+        Some(replies)
     }
 }
 
-/// The whole reply to a call, when this record holds it and it can be read.
-fn reply_to<'a>(read: &'a Read, episode: &EpisodeId, wanted: AskId) -> Option<&'a Reply> {
-    match &read.record.event.kind {
+/// The whole reply that a record holds, when it can be read.
+fn reply_in(read: Read) -> Option<((EpisodeId, AskId), (Reply, Seq))> {
+    match read.record.event.kind {
         EventKind::ModelReplied {
             ask,
             outcome: CallOutcome::Replied(reply),
             ..
-        } if *ask == wanted && read.episode == *episode && !reply.text.is_closed() => Some(reply),
+        } if !reply.text.is_closed() => Some(((read.episode, ask), (reply, read.record.seq))),
         _ => None,
     }
 }

@@ -27,5 +27,5 @@ pub use error::{EmbedError, MaterialError};
 pub use library::{Library, Progress, Query};
 pub use meaning::{Embed, Meaning, VectorKey, Vectors};
 pub use passage::Passage;
-pub use read::{Document, Format, Gathered, gather, gather_within};
+pub use read::{Document, Format, Gathered, gather, gather_within, read_from};
 pub use walk::{SkipReason, Skipped};

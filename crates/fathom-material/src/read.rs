@@ -47,7 +47,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// A text that comes from no file, as from stdin.
+    /// A text that comes from no file.
     pub fn new(source: impl Into<String>, text: impl Into<String>) -> Self {
         let (source, text) = (source.into(), text.into());
         Self {
@@ -127,7 +127,7 @@ pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, Mat
         match read(&found, bounds) {
             Ok(bytes) => {
                 room.take(bytes.len())?;
-                match document(&found, bytes) {
+                match document(&found.source, Some(&found.path), bytes) {
                     Ok(document) => gathered.documents.push(document),
                     Err(error) => gathered.skipped.push(skipped(&found, error)?),
                 }
@@ -159,16 +159,38 @@ fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError
     })
 }
 
-/// Reads no more than a file may have, whatever its size is said to be, and unfolds it.
+/// Reads a document that comes from no file, as from stdin, like a file of that name.
+pub fn read_from(
+    source: &str,
+    from: impl Read,
+    bounds: &Bounds,
+) -> Result<Document, MaterialError> {
+    let bytes = unfolded(source, from, 0, bounds)?;
+    document(source, None, bytes)
+}
+
 fn read(found: &Found, bounds: &Bounds) -> Result<Vec<u8>, MaterialError> {
-    let unreadable = |source| MaterialError::Unreadable {
+    let file = File::open(&found.path).map_err(|source| MaterialError::Unreadable {
         source_name: found.source.clone(),
+        source,
+    })?;
+    let said = file.metadata().map_or(0, |metadata| metadata.len());
+    unfolded(&found.source, file, said, bounds)
+}
+
+/// Reads no more than a file may have, whatever its size is said to be, and unfolds it.
+fn unfolded(
+    name: &str,
+    from: impl Read,
+    said: u64,
+    bounds: &Bounds,
+) -> Result<Vec<u8>, MaterialError> {
+    let unreadable = |source| MaterialError::Unreadable {
+        source_name: name.to_owned(),
         source,
     };
     let bytes_max = bounds.file_bytes;
-    let file = File::open(&found.path).map_err(unreadable)?;
-    let said = file.metadata().map_or(0, |metadata| metadata.len());
-    let bytes = at_most(file, said, bytes_max).map_err(unreadable)?;
+    let bytes = at_most(from, said, bytes_max).map_err(unreadable)?;
     let unfolded = match bytes.as_slice() {
         [0x1f, 0x8b, ..] => {
             let unfolding = flate2::read::MultiGzDecoder::new(bytes.as_slice());
@@ -183,7 +205,7 @@ fn read(found: &Found, bounds: &Bounds) -> Result<Vec<u8>, MaterialError> {
     };
     if unfolded.len() as u64 > bytes_max {
         return Err(MaterialError::FileTooLarge {
-            source_name: found.source.clone(),
+            source_name: name.to_owned(),
             bytes_max,
         });
     }
@@ -199,27 +221,24 @@ fn at_most(from: impl Read, said: u64, bytes_max: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn document(found: &Found, bytes: Vec<u8>) -> Result<Document, MaterialError> {
-    if bytes.starts_with(pdf::MAGIC) {
+fn document(source: &str, path: Option<&Path>, bytes: Vec<u8>) -> Result<Document, MaterialError> {
+    let (format, text) = if bytes.starts_with(pdf::MAGIC) {
         let text = pdf::text(bytes).map_err(|cause| MaterialError::BrokenPdf {
-            source_name: found.source.clone(),
+            source_name: source.to_owned(),
             cause,
         })?;
-        return Ok(Document {
-            source: found.source.clone(),
-            format: Format::Pages,
-            text,
-            path: Some(found.path.clone()),
-        });
-    }
-    let text = decode::text(bytes).ok_or_else(|| MaterialError::NotText {
-        source_name: found.source.clone(),
-    })?;
+        (Format::Pages, text)
+    } else {
+        let text = decode::text(bytes).ok_or_else(|| MaterialError::NotText {
+            source_name: source.to_owned(),
+        })?;
+        (format_of(path.unwrap_or(Path::new(source)), &text), text)
+    };
     Ok(Document {
-        source: found.source.clone(),
-        format: format_of(&found.path, &text),
+        source: source.to_owned(),
         text,
-        path: Some(found.path.clone()),
+        format,
+        path: path.map(Path::to_owned),
     })
 }
 

@@ -48,6 +48,11 @@ pub enum SkipReason {
         /// What is wrong with it.
         why: String,
     },
+    /// It is named like JSON Lines and is none. It was not left out: it was taken as text.
+    NotJsonLines {
+        /// The first line that is no JSON.
+        line: usize,
+    },
 }
 
 impl fmt::Display for SkipReason {
@@ -61,13 +66,18 @@ impl fmt::Display for SkipReason {
             Self::Made => write!(f, "it holds what a program made"),
             Self::Unreadable { why } => write!(f, "it cannot be read: {why}"),
             Self::BrokenPdf { why } => write!(f, "the PDF cannot be read: {why}"),
+            Self::NotJsonLines { line } => write!(f, "line {line} is no JSON"),
         }
     }
 }
 
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` was left out: {}", self.source, self.reason)
+        let became = match self.reason {
+            SkipReason::NotJsonLines { .. } => "taken as text",
+            _ => "left out",
+        };
+        write!(f, "`{}` was {became}: {}", self.source, self.reason)
     }
 }
 

@@ -94,18 +94,21 @@ impl Counter {
 
     /// Tokens of a text by itself.
     pub(crate) fn count(&self, text: &str) -> (u64, Exactness) {
-        let exact = match self {
-            Self::Known(vocabulary) => vocabulary.count(text),
+        self.count_to(text, u64::MAX)
+    }
+
+    /// The same, up to as many as matter: of a text with more, only a bound is told, so that counting takes no longer than it is
+    /// worth.
+    fn count_to(&self, text: &str, most: u64) -> (u64, Exactness) {
+        let counted = match self {
+            Self::Known(vocabulary) => vocabulary.count(text, most),
             Self::Given(tokenizer) => tokenizer
                 .encode_fast(text, false)
                 .ok()
-                .map(|encoding| encoding.len() as u64),
+                .map(|encoding| (encoding.len() as u64, Exactness::Exact)),
             Self::Bytes => None,
         };
-        match exact {
-            Some(tokens) => (tokens, Exactness::Exact),
-            None => (text.len() as u64, Exactness::UpperBound),
-        }
+        counted.unwrap_or((text.len() as u64, Exactness::UpperBound))
     }
 
     /// Measures a request. How a provider puts a schema or tools to its model is its secret, so they make the count a bound.
@@ -122,8 +125,9 @@ impl Counter {
         };
         let mut exactness = Exactness::Exact;
         let mut tokens = template.per_request;
+        let window = facts.window_tokens.unwrap_or(u64::MAX);
         for message in &request.messages {
-            let (count, how) = self.count(message.text.as_str());
+            let (count, how) = self.count_to(message.text.as_str(), window);
             tokens = tokens.saturating_add(count + template.per_message);
             if how == Exactness::UpperBound {
                 exactness = how;

@@ -3,6 +3,7 @@
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -23,7 +24,11 @@ const DESCRIPTORS_MAX: usize = 4;
 
 /// The host's end.
 #[derive(Debug)]
-pub(crate) struct Control(UnixStream);
+pub(crate) struct Control {
+    socket: UnixStream,
+    /// Whether an exchange failed. Its reply may still come, and would be taken for that to the next one.
+    broken: AtomicBool,
+}
 
 impl Control {
     /// A new pair: the host's end, and the one for the process.
@@ -39,7 +44,20 @@ impl Control {
         rustix::io::ioctl_fionbio(&ours, true).map_err(SandboxError::system("make a socket"))?;
         // A stream by name: only `sendmsg` and `recvmsg` are called on it, which keep messages whole.
         let ours = UnixStream::from_std(ours.into()).map_err(SandboxError::io("watch a socket"))?;
-        Ok((Self(ours), theirs))
+        let control = Self {
+            socket: ours,
+            broken: AtomicBool::new(false),
+        };
+        Ok((control, theirs))
+    }
+
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.load(Ordering::Relaxed)
+    }
+
+    /// Nothing is sent here any more.
+    pub(crate) fn give_up(&self) {
+        self.broken.store(true, Ordering::Relaxed);
     }
 
     pub(crate) async fn send_bytes(
@@ -47,7 +65,7 @@ impl Control {
         message: &[u8],
         descriptors: &[BorrowedFd<'_>],
     ) -> io::Result<()> {
-        self.0
+        self.socket
             .async_io(Interest::WRITABLE, || {
                 let mut space =
                     [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
@@ -56,7 +74,7 @@ impl Control {
                     beside.push(SendAncillaryMessage::ScmRights(descriptors));
                 }
                 let message = [IoSlice::new(message)];
-                sendmsg(&self.0, &message, &mut beside, SendFlags::NOSIGNAL)?;
+                sendmsg(&self.socket, &message, &mut beside, SendFlags::NOSIGNAL)?;
                 Ok(())
             })
             .await
@@ -75,13 +93,18 @@ impl Control {
     pub(crate) async fn receive<T: DeserializeOwned>(&self) -> io::Result<(T, Vec<OwnedFd>)> {
         let mut bytes = vec![0; MESSAGE_BYTES_MAX];
         let (length, descriptors) = self
-            .0
+            .socket
             .async_io(Interest::READABLE, || {
                 let mut space =
                     [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS_MAX))];
                 let mut beside = RecvAncillaryBuffer::new(&mut space);
                 let mut into = [IoSliceMut::new(&mut bytes)];
-                let got = recvmsg(&self.0, &mut into, &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+                let got = recvmsg(
+                    &self.socket,
+                    &mut into,
+                    &mut beside,
+                    RecvFlags::CMSG_CLOEXEC,
+                )?;
                 let descriptors = beside
                     .drain()
                     .filter_map(|message| match message {

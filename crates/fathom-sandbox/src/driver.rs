@@ -134,7 +134,7 @@ impl Driver {
         let worker = self
             .context
             .template()
-            .open(limits.memory)
+            .open(&self.shared, limits.memory)
             .await
             .map_err(|error| Unopened::Ended(Box::new(unavailable(&error))))?;
         let mut live = Live {

@@ -14,6 +14,7 @@ use crate::error::SandboxError;
 use crate::material::Sealed;
 use crate::monty;
 use crate::options::WorkerCommand;
+use crate::sandbox;
 
 /// An interpreter that was begun and holds.
 #[derive(Clone, Debug)]
@@ -45,9 +46,13 @@ pub(crate) enum Template {
 
 impl Template {
     /// Begins a worker that may use so many bytes of memory.
-    pub(crate) async fn open(&self, memory: u64) -> Result<Worker, SandboxError> {
+    pub(crate) async fn open(
+        &self,
+        sandbox: &sandbox::Shared,
+        memory: u64,
+    ) -> Result<Worker, SandboxError> {
         match self {
-            Self::CPython(template) => template.open(memory).await,
+            Self::CPython(template) => template.open(sandbox, memory).await,
             Self::Monty(template) => template.open(memory).await,
         }
     }

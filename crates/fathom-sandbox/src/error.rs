@@ -103,7 +103,10 @@ impl SandboxError {
             Self::BaseFailed { .. } => {
                 "try again; if it stays, run `fathom doctor` and report what it shows".to_owned()
             }
-            Self::BadMaterial { .. } => "give the file as text instead of JSON".to_owned(),
+            Self::BadMaterial { .. } => {
+                "repair what is named, or copy the file to a name that ends in `.txt`: then it is text"
+                    .to_owned()
+            }
             Self::MaterialTooLarge { .. } => "give the part that matters".to_owned(),
             Self::Busy => "wait for the cell to end".to_owned(),
             Self::NotOpen { .. } => "answer each question once, while its cell runs".to_owned(),

@@ -19,7 +19,7 @@ pub const MATERIAL_BYTES_MAX: u64 = 4 << 30;
 pub(crate) const SHARED_BYTES_MIN: u64 = 1 << 20;
 
 /// A piece of what code finds as `context`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Material {
     /// Its name; the key in `context` where there are several.
     pub name: String,
@@ -30,14 +30,12 @@ pub struct Material {
 }
 
 /// A text in UTF-8.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Content {
     /// In memory.
     Bytes(Vec<u8>),
     /// In memory, where others look at it too.
     Shared(Arc<String>),
-    /// A file, from where it stands to its end.
-    File(File),
 }
 
 /// A piece as its reader is told of it.
@@ -61,7 +59,7 @@ pub(crate) struct Sealed {
 }
 
 impl Sealed {
-    /// Copies the material. Blocks while files are read.
+    /// Copies the material, which takes a while.
     pub(crate) fn copy(material: Vec<Material>) -> Result<Self, SandboxError> {
         let mut memory = reserve()?;
         let mut pieces = Vec::with_capacity(material.len());
@@ -72,16 +70,14 @@ impl Sealed {
             content,
         } in material
         {
-            let copied = match content {
-                Content::Bytes(content) => {
-                    memory.write_all(&content).map(|()| content.len() as u64)
-                }
-                Content::Shared(content) => memory
-                    .write_all(content.as_bytes())
-                    .map(|()| content.len() as u64),
-                Content::File(file) => copy_file(file, &mut memory, MATERIAL_BYTES_MAX - bytes),
-            }
-            .map_err(SandboxError::io("copy the material"))?;
+            let content = match &content {
+                Content::Bytes(content) => content.as_slice(),
+                Content::Shared(content) => content.as_bytes(),
+            };
+            memory
+                .write_all(content)
+                .map_err(SandboxError::io("copy the material"))?;
+            let copied = content.len() as u64;
             bytes += copied;
             if bytes > MATERIAL_BYTES_MAX {
                 return Err(SandboxError::MaterialTooLarge {
@@ -107,18 +103,6 @@ impl Sealed {
             index_bytes: index.len() as u64,
         })
     }
-}
-
-/// One byte more than the limit shows that there is more.
-fn copy_file(mut file: File, memory: &mut File, bytes_max: u64) -> io::Result<u64> {
-    let length = file
-        .metadata()?
-        .len()
-        .saturating_sub(file.stream_position()?);
-    if length > bytes_max {
-        return Ok(length);
-    }
-    io::copy(&mut file.take(bytes_max + 1), memory)
 }
 
 /// Material that is kept as bytes: a descriptor each would be too many where there are thousands.

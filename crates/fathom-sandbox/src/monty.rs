@@ -4,14 +4,18 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdUnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Stdio;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock, mpsc};
+use std::thread;
 use std::time::Duration;
 
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 use crate::engine::{Process, Worker};
@@ -25,6 +29,9 @@ const BEGIN_MAX: Duration = Duration::from_mins(1);
 
 /// Longest greeting, in bytes.
 const GREETING_BYTES_MAX: usize = 16 << 10;
+
+/// Workers that may wait for their beginning; who comes then holds its thread up until there is room.
+const STARTS_MAX: usize = 1_024;
 
 /// What sessions on one context begin with.
 #[derive(Clone, Debug)]
@@ -82,8 +89,9 @@ async fn begin(
     let mut stream = UnixStream::from_std(ours).map_err(SandboxError::io("watch a socket"))?;
     let memory_file = material.memory.try_clone();
     let memory_file = memory_file.map_err(SandboxError::io("share the material"))?;
-    let child =
-        start(command, theirs.into(), memory_file).map_err(SandboxError::io("start a worker"))?;
+    let child = start(command, theirs.into(), memory_file)
+        .await
+        .map_err(SandboxError::io("start a worker"))?;
     let process = descriptor(&child)?;
     let begin = First::Begin(Begin {
         memory,
@@ -124,11 +132,46 @@ fn descriptor(child: &Child) -> Result<Process, SandboxError> {
     Ok(Process::new(descriptor, id))
 }
 
+/// Something that begins a process.
+type Start = Box<dyn FnOnce() + Send>;
+
+/// The thread that begins workers. The kernel ends each of them with the thread that began it, so this one lives as long as
+/// the program does.
+static STARTER: LazyLock<mpsc::SyncSender<Start>> = LazyLock::new(|| {
+    let (starts, inbox) = mpsc::sync_channel::<Start>(STARTS_MAX);
+    let work = move || {
+        for start in inbox {
+            // A panic would end the thread, and all workers with it. Who waits hears of it.
+            let _panic = catch_unwind(AssertUnwindSafe(start));
+        }
+    };
+    if let Err(error) = thread::Builder::new().spawn(work) {
+        tracing::warn!(%error, "no thread for workers");
+    }
+    starts
+});
+
+async fn start(command: &WorkerCommand, socket: OwnedFd, material: OwnedFd) -> io::Result<Child> {
+    let (give, started) = oneshot::channel();
+    let (command, runtime) = (command.clone(), Handle::current());
+    let start = move || {
+        let _entered = runtime.enter();
+        // Nobody wants it any more when it fails.
+        let _unwanted = give.send(spawn(&command, socket, material));
+    };
+    STARTER
+        .send(Box::new(start))
+        .map_err(|_| io::Error::from(io::ErrorKind::BrokenPipe))?;
+    started.await.map_err(io::Error::other)?
+}
+
 #[expect(
     clippy::disallowed_methods,
     reason = "the place where the sandbox starts the built-in interpreter"
 )]
-fn start(command: &WorkerCommand, socket: OwnedFd, material: OwnedFd) -> io::Result<Child> {
+fn spawn(command: &WorkerCommand, socket: OwnedFd, material: OwnedFd) -> io::Result<Child> {
+    // What this program was begun with is not for its workers.
+    close_fds::set_fds_cloexec(3, &[]);
     Command::new(&command.program)
         .args(&command.arguments)
         .env_clear()

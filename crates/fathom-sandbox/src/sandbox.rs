@@ -89,12 +89,8 @@ impl Sandbox {
         let sealed = sealed.await.map_err(|error| SandboxError::BaseFailed {
             what: error.to_string(),
         })??;
-        let loaded = engine.load(sealed).await;
-        if let Err(SandboxError::BaseFailed { .. }) = loaded {
-            // The next one finds a new base.
-            *self.0.begun.lock().await = Begun::NotYet;
-        }
-        loaded.map(|template| Context(Arc::new(template)))
+        let template = engine.load(sealed).await?;
+        Ok(Context(Arc::new(template)))
     }
 
     /// A session on this context that has these cells behind it. Its process is made by the first cell.
@@ -115,8 +111,24 @@ impl Shared {
         Arc::clone(&self.computing).acquire_owned().await.ok()
     }
 
+    /// The base process of `CPython`.
+    pub(crate) async fn base(&self) -> Result<Arc<cpython::Base>, SandboxError> {
+        match self.begin().await?.0 {
+            Engine::CPython(base) => Ok(base),
+            Engine::Monty(_) => Err(SandboxError::BaseFailed {
+                what: "it ended, and no other could be begun".to_owned(),
+            }),
+        }
+    }
+
+    /// The interpreter there is. One whose base process failed is begun anew.
     async fn begin(&self) -> Result<(Engine, Isolation), SandboxError> {
         let mut begun = self.begun.lock().await;
+        if let Begun::Ready(Engine::CPython(base), _) = &*begun
+            && base.is_broken()
+        {
+            *begun = Begun::NotYet;
+        }
         if let Begun::NotYet = *begun {
             *begun = match self.choose().await {
                 Ok((engine, isolation)) => Begun::Ready(engine, isolation),
@@ -175,3 +187,7 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "sandbox_tests.rs"]
+mod tests;

@@ -27,8 +27,11 @@ const OPEN_BYTES_MAX: usize = 32 << 20;
 /// How often a cell's computing time is looked at. It counts beside an open question too, where its clock stands still.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Most messages of a cell that are no questions.
+/// Most messages of a cell that are no questions, beside those that go with its questions.
 const REMARKS_MAX: u32 = 20_000;
+
+/// Messages that may go with each question: what is printed and the draft are told again where time has passed.
+const REMARKS_EACH: u32 = 2;
 
 /// A worker in its place, with what is on its way.
 #[derive(Debug)]
@@ -90,6 +93,7 @@ pub(crate) struct Talk<'a> {
     open: BTreeMap<u32, Open>,
     open_bytes: usize,
     asked: u32,
+    asked_bytes: u64,
     remarks: u32,
     watch: Watch,
     /// What the process had computed before, and when to look again.
@@ -122,6 +126,7 @@ impl<'a> Talk<'a> {
             open: BTreeMap::new(),
             open_bytes: 0,
             asked: 0,
+            asked_bytes: 0,
             remarks: 0,
             watch: Watch::new(limits.time.into()),
             computed: None,
@@ -267,6 +272,12 @@ impl<'a> Talk<'a> {
                     let words = format!("it asked more than {} questions", self.limits.questions);
                     return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
                 }
+                self.asked_bytes = self.asked_bytes.saturating_add(frame.json().len() as u64);
+                if self.asked_bytes > self.limits.question_bytes {
+                    let most = self.limits.question_bytes;
+                    let words = format!("its questions have more than {most} bytes together");
+                    return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
+                }
                 self.question(id, call.into(), frame.json().len())
             }
             FromWorker::Submit { value, .. } => {
@@ -298,8 +309,9 @@ impl<'a> Talk<'a> {
     }
 
     fn remark(&mut self) -> Option<Talked> {
-        self.remarks += 1;
-        (self.remarks > REMARKS_MAX).then(|| self.died("it sent too many messages"))
+        self.remarks = self.remarks.saturating_add(1);
+        let most = REMARKS_MAX.saturating_add(self.asked.saturating_mul(REMARKS_EACH));
+        (self.remarks > most).then(|| self.died("it sent too many messages"))
     }
 
     fn question(&mut self, worker_id: u32, call: CellCall, bytes: usize) -> Option<Talked> {

@@ -76,6 +76,7 @@ fn serve() -> io::Result<()> {
 fn prepare(begin: &Begin, meter: &Meter) -> Result<(Locked, MontyObject), String> {
     let material = io::stdout().as_fd().try_clone_to_owned();
     let material = File::from(material.map_err(|error| error.to_string())?);
+    lockdown::end_with_host()?;
     let landlock = lockdown::deny_files()?;
     let context = read(&begin.pieces, &material).map_err(|error| error.to_string())?;
     drop(material);

@@ -2,11 +2,13 @@
 
 use std::io::{self, BufRead as _, IsTerminal as _};
 
+use fathom_core::amounts::Amounts;
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellFault, CellLimits, CellOutcome, CellQuestion, CellReply,
-    FaultKind, Output,
+    CellAnswer, CellBudget, CellCall, CellEnd, CellFault, CellLimits, CellOutcome, CellQuestion,
+    CellReply, FaultKind, Output,
 };
 use fathom_core::text::Text;
+use fathom_core::unit::Millis;
 use fathom_host::HostError;
 use fathom_host::exploring::load;
 use fathom_sandbox::{Cell, Heard, SandboxError, Session};
@@ -125,22 +127,27 @@ async fn run(session: &mut Session, code: String, limits: CellLimits) -> Result<
     }
 }
 
-/// Nobody is asked when the sandbox is used by hand.
+/// Nobody is asked when the sandbox is used by hand, and nothing is spent.
 fn nobody(question: &CellQuestion) -> CellAnswer {
+    let id = question.id;
     let count = match &question.call {
         CellCall::Query { prompts, .. } => prompts.len(),
         CellCall::Recurse { tasks } => tasks.len(),
-        CellCall::Budget => 0,
+        CellCall::Budget => {
+            let reply = CellReply::Budget(CellBudget {
+                left: Amounts::MAX,
+                time_left: Millis(u64::MAX),
+            });
+            return CellAnswer { id, reply };
+        }
     };
     let fault = CellOutcome::Fault(CellFault {
         kind: FaultKind::Refused,
         message: Text::from("`fathom repl` asks no model; `fathom rlm` does"),
         partial: None,
     });
-    CellAnswer {
-        id: question.id,
-        reply: CellReply::Each(vec![fault; count]),
-    }
+    let reply = CellReply::Each(vec![fault; count]);
+    CellAnswer { id, reply }
 }
 
 fn show(end: &CellEnd, form: Form) -> Result<(), CliError> {

@@ -1,5 +1,6 @@
 //! `fathom rlm`: a question about material of any size.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use fathom_core::cell::CellLimits;
@@ -8,7 +9,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_host::NewRun;
 use fathom_host::charter::Profile;
-use fathom_host::exploring::{Exploration, Plain};
+use fathom_host::exploring::{Document, Exploration, Plain, read_text};
 
 use super::launch::{launch_rlm, left_out};
 use crate::app::App;
@@ -65,13 +66,13 @@ pub(super) fn split(paths: &[PathBuf]) -> Result<Material, CliError> {
     let text = if stdin.is_empty() {
         None
     } else {
-        Some(("stdin".to_owned(), inputs::read_long_stdin()?))
+        Some(read_text("stdin", io::stdin().lock())?)
     };
     Ok((paths, text))
 }
 
-/// Files and folders, and a text with its name.
-pub(super) type Material = (Vec<PathBuf>, Option<(String, String)>);
+/// Files and folders, and a text without a file.
+pub(super) type Material = (Vec<PathBuf>, Option<Document>);
 
 fn context(asked: &Rlm) -> Result<Material, CliError> {
     let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::Stdio;
+use std::time::Duration;
 
 use fathom_host::{Options, Runtime};
 use fathom_testkit::records::answered_prompts;
@@ -42,15 +43,20 @@ fn rlm(lines: &[Value], more: &[&str]) -> (Session, Done) {
 
 fn repl(session: &Session, cells: &str, more: &[&str]) -> Done {
     let arguments: Vec<&str> = ["repl"].iter().chain(more).copied().collect();
+    fed(session, &arguments, cells.as_bytes())
+}
+
+/// Runs a command that reads these bytes.
+fn fed(session: &Session, arguments: &[&str], bytes: &[u8]) -> Done {
     let mut child = session
-        .command(&arguments)
+        .command(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary starts");
     let mut stdin = child.stdin.take().expect("a pipe");
-    stdin.write_all(cells.as_bytes()).expect("it listens");
+    stdin.write_all(bytes).expect("it listens");
     drop(stdin);
     Done::from(child.wait_with_output().expect("it ends"))
 }
@@ -153,6 +159,81 @@ fn r04_the_answer_so_far_is_kept_when_calls_run_out() {
     );
 }
 
+/// `web-3 FAILED` and `web-4 ok` in two lines.
+const GZIPPED: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03+OM\xd25Vps\xf4\xf4qu\xe1*\x07rL\x14\xf2\xb3\xb9\x00=\xf8+\
+                         \xee\x16\x00\x00\x00";
+
+/// Runs `rlm` on these contexts and this stdin, with a model that writes one cell.
+fn on(contexts: &[&str], stdin: &[u8], cell: &str) -> Done {
+    let session = Session::scripted(&[code(cell)]);
+    session.write("stdin", "a file");
+    session.write("tickets.jsonl", "{\"n\": 1}\n\n{\"n\": 2}\n");
+    session.write("bad.jsonl", "{\"n\": 1}\nno JSON\n");
+    session.write("logs/a.txt", "web-3 FAILED");
+    session.write("logs/b.jsonl", "[1]\n[2]\n");
+    session.write("logs/c.jsonl", "[1]\nno JSON\n");
+    std::fs::write(session.path().join("hosts.log.gz"), GZIPPED).expect("a file");
+    let usual = [
+        "rlm",
+        "Which?",
+        "--repl",
+        "--json",
+        "--model",
+        "script/answers.jsonl",
+    ];
+    let contexts = contexts.iter().flat_map(|path| ["--context", path]);
+    let arguments: Vec<&str> = usual.into_iter().chain(contexts).collect();
+    fed(&session, &arguments, stdin)
+}
+
+#[test]
+fn r01_stdin_folders_compressed_files_and_json_lines_are_read() {
+    let first = "SUBMIT(context.split()[0])";
+    let kinds = "SUBMIT({name: type(part).__name__ for name, part in context.items()})";
+    let cases: [(&[&str], &[u8], &str, &str); 6] = [
+        (&["-"], b"web-3 FAILED\n", first, "web-3"),
+        (&["-"], GZIPPED, first, "web-3"),
+        (&["hosts.log.gz"], b"", first, "web-3"),
+        (
+            &["tickets.jsonl"],
+            b"",
+            "SUBMIT(str(sum(each['n'] for each in context)))",
+            "3",
+        ),
+        (
+            &["logs"],
+            b"",
+            kinds,
+            r#"{"logs/a.txt": "str", "logs/b.jsonl": "list", "logs/c.jsonl": "str"}"#,
+        ),
+        (
+            &["stdin", "-"],
+            b"not the file",
+            "SUBMIT(context)",
+            r#"{"stdin": "a file", "stdin (2)": "not the file"}"#,
+        ),
+    ];
+    for (contexts, stdin, cell, answer) in cases {
+        let done = on(contexts, stdin, cell);
+        assert_eq!(done.exit, Some(0), "{contexts:?}: {}", done.stderr);
+        assert_eq!(done.json()["answer"], answer, "{contexts:?}");
+    }
+}
+
+#[test]
+fn x08_material_that_cannot_be_taken_is_told() {
+    let done = on(&["bad.jsonl"], b"", "SUBMIT(1)");
+    done.exits(2);
+    assert!(done.stdout.contains("F0804") || done.stderr.contains("F0804"));
+    let said = format!("{}{}", done.stdout, done.stderr);
+    assert!(said.contains("line 2") && said.contains(".txt"), "{said}");
+    // Each end of a line takes two bytes where it is kept.
+    let done = on(&["-"], &vec![b'\n'; 25 << 20], "SUBMIT(1)");
+    done.exits(2);
+    let said = format!("{}{}", done.stdout, done.stderr);
+    assert!(said.contains("F0416"), "{said}");
+}
+
 #[test]
 fn x08_bad_input_is_told_with_code_and_hint() {
     let session = Session::scripted(&[]);
@@ -185,7 +266,7 @@ fn r03_repl_runs_cells_by_hand_and_holds_them() {
     let session = Session::new();
     session.write("hosts.log", &log());
     let cells = "n = len(context)\nprint(n)\n---\nn\n---\nopen('/etc/passwd')\n---\nllm_query('hi')\n---\n\
-                 while True: pass\n---\nprint('still', n)\n";
+                 while True: pass\n---\nprint('still', n, budget()['calls'])\n";
     let done = repl(
         &session,
         cells,
@@ -220,7 +301,7 @@ fn r03_repl_runs_cells_by_hand_and_holds_them() {
             .as_str()
             .is_some_and(|text| text.contains("Refused"))
     );
-    assert_eq!(cells[5]["stdout"], format!("still {bytes}\n"));
+    assert_eq!(cells[5]["stdout"], format!("still {bytes} None\n"));
     assert_eq!(done.exit, Some(0));
 }
 
@@ -242,6 +323,71 @@ fn r03_monty_runs_cells_and_reads_no_file() {
     assert_eq!(cells[1]["ok"], false);
     let wrong = session.run(&["doctor", "--interpreter", "perl"]);
     assert_eq!(wrong.exit, Some(2), "{}", wrong.stderr);
+}
+
+/// State, parent and computing time of each process, as the kernel tells.
+fn processes() -> Vec<(u32, char, u32, u64)> {
+    let read = |entry: std::fs::DirEntry| {
+        let number: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+        let fields: Vec<&str> = line.rsplit_once(')')?.1.split_whitespace().collect();
+        let ticks = fields[11].parse::<u64>().ok()? + fields[12].parse::<u64>().ok()?;
+        Some((
+            number,
+            fields[0].chars().next()?,
+            fields[1].parse().ok()?,
+            ticks,
+        ))
+    };
+    let entries = std::fs::read_dir("/proc").expect("a kernel that tells");
+    entries.flatten().filter_map(read).collect()
+}
+
+/// Looks again and again; a test that waits for what never comes fails.
+async fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
+    let looking = async {
+        loop {
+            if let Some(found) = look() {
+                return found;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let found = tokio::time::timeout(Duration::from_mins(1), looking).await;
+    found.expect("it comes")
+}
+
+/// Killed while a cell runs without end: nobody is left to end its worker, so it ends by itself.
+#[tokio::test]
+async fn r03_a_worker_of_monty_does_not_outlive_its_host() {
+    let session = Session::new();
+    let mut host = session
+        .command(&["repl", "--interpreter", "monty", "--cell-time", "600"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = host.stdin.take().expect("a pipe");
+    stdin
+        .write_all(b"while True: pass\n---\n")
+        .expect("it listens");
+    let worker = until(|| {
+        let found = processes().into_iter();
+        found
+            .filter(|(.., parent, ticks)| *parent == host.id() && *ticks > 20)
+            .map(|(number, ..)| number)
+            .next()
+    })
+    .await;
+    host.kill().expect("it can be killed");
+    host.wait().expect("it ends");
+    until(|| {
+        let lives =
+            |(number, state, ..): &(u32, char, u32, u64)| *number == worker && *state != 'Z';
+        (!processes().iter().any(lives)).then_some(())
+    })
+    .await;
 }
 
 /// The model is told of ready-made cells only where they are.

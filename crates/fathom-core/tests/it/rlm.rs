@@ -2,8 +2,8 @@
 
 use fathom_core::amounts::{Amounts, Dimension};
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellOutcome, CellQuestion, CellReply,
-    CellTask, ContextSource, FaultKind, Form, Output, Value,
+    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellLimits, CellOutcome, CellQuestion,
+    CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
 };
 use fathom_core::command::Command;
 use fathom_core::event::{EventKind, Started};
@@ -305,6 +305,7 @@ fn r02_children_get_what_the_cell_hands_over() {
     desk.reply(&first, "```repl\nSUBMIT(context)\n```");
     let (child, child_cell, _, context) = cell(&mut desk);
     let expected = ContextSource::Passed {
+        depth: Some(0),
         cell: running,
         question: 7,
         task: 0,
@@ -320,6 +321,18 @@ fn r02_children_get_what_the_cell_hands_over() {
     assert_eq!(outcomes(&mut desk), [said("a part"), said("someone")]);
     end(&mut desk, &root, running, submitted("done"));
     assert_eq!(report(desk.result()).children, 2);
+}
+
+/// Journals from before the depth was noted.
+#[test]
+fn r07_a_part_without_the_depth_of_its_owner_can_be_read() {
+    let old = r#"{"kind":"passed","cell":1,"question":7,"task":0}"#;
+    let read: ContextSource = serde_json::from_str(old).expect("it is read");
+    assert!(matches!(read, ContextSource::Passed { depth: None, .. }));
+    assert_eq!(serde_json::to_string(&read).expect("JSON"), old);
+    let old = r#"{"time":1,"memory":2,"output":3,"questions":4}"#;
+    let read: CellLimits = serde_json::from_str(old).expect("it is read");
+    assert_eq!(read.question_bytes, CellLimits::default().question_bytes);
 }
 
 /// Parts of one input may have the same answer: that is data, not a lack of progress.

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fathom_core::amounts::Dimension;
-use fathom_core::cell::CellErrorKind;
+use fathom_core::cell::{CellErrorKind, Form};
 use fathom_core::contract::RecursionPolicy;
 use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::packet::Frame;
@@ -178,6 +178,35 @@ async fn r02_leaf_calls_and_children_answer_code() {
     assert_eq!((result.status, answer(&result)), (Status::Ok, expected));
     let report = report(&result);
     assert_eq!((report.subcalls, report.children), (3, 2));
+    check(&host, run);
+}
+
+/// Cells and questions have the same numbers in each episode: what a grandchild shares is what its parent was handed, not what
+/// its parent hands to others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r02_a_grandchild_shares_what_its_parent_was_handed() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = ModelServer::start(|seen: &Seen| {
+        let code = if seen.prompt.contains("The question:\nWhich host") {
+            "SUBMIT(rlm_query('ask others', context='all of it'))"
+        } else if seen.prompt.contains("The question:\nask others") {
+            "parts = rlm_query_batched(['a', 'b'], contexts=['first', 'second'])\n\
+             SUBMIT(', '.join(parts + [rlm_query('whole?')]))"
+        } else {
+            "SUBMIT(context)"
+        };
+        Behaviour::reply(format!("```repl\n{code}\n```"))
+    })
+    .await
+    .expect("a port");
+    let host = host(dir.path());
+    let handle = begin(&host, &server, exploration(&log(dir.path()))).await;
+    let run = handle.run();
+    let result = finished(handle).await;
+    assert_eq!(
+        (result.status, answer(&result)),
+        (Status::Ok, "first, second, all of it")
+    );
     check(&host, run);
 }
 
@@ -490,13 +519,13 @@ async fn r07_material_that_changed_is_not_gone_on_with() {
     assert_eq!(answer(&result), "about x");
 }
 
-/// A hundred children with sandboxes of their own, side by side.
+/// A thousand children with sandboxes of their own, side by side.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r02_many_children_work_side_by_side_and_none_fails() {
     let dir = tempfile::tempdir().expect("a folder");
     let server = ModelServer::start(|seen: &Seen| {
         let code = if seen.prompt.contains("The question:\nWhich host") {
-            "r = rlm_query_batched([f'q{n}' for n in range(100)], contexts=[f'part {n}' for n in range(100)])\n\
+            "r = rlm_query_batched([f'q{n}' for n in range(1000)], contexts=[f'part {n}' for n in range(1000)])\n\
              SUBMIT(str(sum(x == f'part {n}' for n, x in enumerate(r))))"
         } else {
             "SUBMIT(context)"
@@ -509,13 +538,13 @@ async fn r02_many_children_work_side_by_side_and_none_fails() {
     let (mut new, context) = explored(&host, &server, exploration(&log(dir.path()))).await;
     new.budget = BUDGET;
     new.budget.amounts.tokens = 100_000_000;
-    new.budget.amounts.episodes = 1000;
+    new.budget.amounts.episodes = 2000;
     let handle = host
         .start_in(new, context.expect("a sandbox"))
         .expect("it starts");
     let run = handle.run();
     let result = finished(handle).await;
-    assert_eq!((result.status, answer(&result)), (Status::Ok, "100"));
+    assert_eq!((result.status, answer(&result)), (Status::Ok, "1000"));
     check(&host, run);
 }
 
@@ -534,4 +563,81 @@ async fn r01_nothing_to_read_is_an_error_with_a_code() {
         .expect("there is nothing");
     assert!(matches!(error, HostError::NoMaterial), "{error}");
     assert_eq!(error.code(), "F0409");
+}
+
+/// Leaf calls that an earlier run was told are not made again, even where that run has not ended.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn c10_leaf_calls_are_answered_with_what_an_earlier_run_was_told() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let gate = Gate::new();
+    let held = gate.clone();
+    let cells: &[&str] = &[
+        "replies = llm_query_batched([f'part {n}' for n in range(30)])\n\
+         SUBMIT(f\"{len(set(replies))}, {llm_query('the last')}\")",
+    ];
+    let server = coder(cells, move |seen| {
+        if seen.prompt.contains("the last") {
+            said(seen).gated(&held)
+        } else {
+            said(seen)
+        }
+    })
+    .await;
+    let wanted = || {
+        let mut wanted = exploration(&log(dir.path()));
+        wanted.params.reuse = true;
+        wanted
+    };
+    let host = host(dir.path());
+    let first = begin(&host, &server, wanted()).await;
+    server.until(|log| log.len() == 32).await;
+    first.interrupt();
+    assert!(matches!(first.end().await, RunEnd::Interrupted));
+    gate.open();
+    let second = begin(&host, &server, wanted()).await;
+    let run = second.run();
+    let result = finished(second).await;
+    assert_eq!(
+        (result.status, answer(&result)),
+        (Status::Ok, "30, about the last")
+    );
+    // Another turn, and the one call that was not answered.
+    assert_eq!(server.log().len(), 34);
+    assert_eq!(result.budget.spent.calls, 2);
+    check(&host, run);
+}
+
+#[tokio::test]
+async fn r01_what_is_no_json_lines_in_a_folder_is_text_and_that_is_said() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let logs = dir.path().join("logs");
+    fs::create_dir(&logs).expect("a folder");
+    fs::write(logs.join("good.jsonl"), "{}\n").expect("a file");
+    fs::write(logs.join("bad.jsonl"), "{}\n\n{\n").expect("a file");
+    let server = ModelServer::replying("x").await.expect("a port");
+    let host = host(&dir.path().join("home"));
+    let models = models(&server);
+    let read = host
+        .explore(exploration(&logs), &models, &Frame::default())
+        .await
+        .expect("it is read");
+    let skipped: Vec<String> = read.skipped.iter().map(ToString::to_string).collect();
+    assert_eq!(skipped.len(), 1, "{skipped:?}");
+    let said = "bad.jsonl` was taken as text: line 3 is no JSON";
+    assert!(skipped[0].ends_with(said), "{skipped:?}");
+    let params = Params::read(&read.program).expect("its own");
+    let forms: Vec<Form> = params.given.iter().map(|given| given.form).collect();
+    assert_eq!(forms, [Form::Text, Form::Lines]);
+    // One that was named is an error, which says what can be done.
+    let error = host
+        .explore(
+            exploration(&logs.join("bad.jsonl")),
+            &models,
+            &Frame::default(),
+        )
+        .await
+        .err()
+        .expect("it is refused");
+    assert_eq!(error.code(), "F0804", "{error}");
+    assert!(error.hint().contains(".txt"), "{}", error.hint());
 }

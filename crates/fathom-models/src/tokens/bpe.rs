@@ -8,10 +8,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::LazyLock;
 
+use fathom_core::model::Exactness;
 use regex::Regex;
 use serde::Deserialize;
 
 use super::slots::{self, EMPTY, TOKEN_BYTES_MAX};
+
+/// Most bytes of a piece that is counted in one go. Words have far fewer; what has more is a run without end, and merging
+/// all of it at once would take forty times its memory.
+const PIECE_BYTES_MAX: usize = 16 << 10;
 
 /// One of `OpenAI`'s vocabularies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -79,16 +84,32 @@ impl Vocabulary {
         std::thread::spawn(move || self.pieces());
     }
 
-    /// Tokens of `text`. Nothing only if the pattern did not compile, which a test rules out.
-    pub(crate) fn count(self, text: &str) -> Option<u64> {
+    /// Tokens of `text`; nothing where there are more than `most`, which is found out without reading on. Nothing too if the
+    /// pattern did not compile, which a test rules out.
+    pub(crate) fn count(self, text: &str, most: u64) -> Option<(u64, Exactness)> {
+        // No text of so many bytes has fewer tokens.
+        if (text.len() / TOKEN_BYTES_MAX) as u64 > most {
+            return None;
+        }
         let (pieces, table) = (self.pieces()?, self.table());
         let mut tokens = 0;
+        let mut exactness = Exactness::Exact;
         let mut at = 0;
         while let Some(found) = pieces.find_at(text, at) {
             at = give_back(text, found.start(), found.end());
-            tokens += table.count_piece(&text.as_bytes()[found.start()..at]) as u64;
+            let piece = &text.as_bytes()[found.start()..at];
+            if piece.len() > PIECE_BYTES_MAX {
+                // Nothing is merged over a cut, so there may be fewer.
+                exactness = Exactness::UpperBound;
+            }
+            for part in piece.chunks(PIECE_BYTES_MAX) {
+                tokens += table.count_piece(part) as u64;
+                if tokens > most {
+                    return None;
+                }
+            }
         }
-        Some(tokens)
+        Some((tokens, exactness))
     }
 }
 

@@ -20,6 +20,7 @@ use crate::error::SandboxError;
 use crate::filter;
 use crate::material::{SHARED_BYTES_MIN, Sealed, Small};
 use crate::options::{Interpreter, Isolation};
+use crate::sandbox;
 
 mod search;
 
@@ -104,6 +105,18 @@ enum Done {
 }
 
 impl Base {
+    /// Whether no session can come of it any more.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.control.is_broken()
+    }
+
+    /// Its process.
+    #[cfg(test)]
+    #[expect(clippy::used_underscore_binding, reason = "only a test looks at it")]
+    pub(crate) fn number(&self) -> Option<u32> {
+        self._child.id()
+    }
+
     /// Starts the base process on this Python; an error says why it cannot be used.
     pub(crate) async fn begin(program: &Path) -> Result<(Self, Isolation), String> {
         Self::begin_with(program, filter::base()?, filter::session()?).await
@@ -180,11 +193,8 @@ fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
 pub(crate) enum Template {
     /// A process that holds the material, for all sessions together.
     Shared(Arc<Shared>),
-    /// The base process; each session reads the material by itself.
-    Own {
-        base: Arc<Base>,
-        material: Arc<Small>,
-    },
+    /// Any base process; each session reads the material by itself.
+    Own(Arc<Small>),
 }
 
 #[derive(Debug)]
@@ -198,13 +208,10 @@ pub(crate) struct Shared {
 
 impl Template {
     pub(crate) async fn load(base: &Arc<Base>, material: Sealed) -> Result<Self, SandboxError> {
-        let base = Arc::clone(base);
         if material.bytes < SHARED_BYTES_MIN {
-            return Ok(Self::Own {
-                base,
-                material: Arc::new(Small::new(material)?),
-            });
+            return Ok(Self::Own(Arc::new(Small::new(material)?)));
         }
+        let base = Arc::clone(base);
         let (control, theirs) = Control::pair()?;
         let order = {
             let base = Arc::clone(&base);
@@ -238,7 +245,12 @@ impl Template {
         }
     }
 
-    pub(crate) async fn open(&self, memory: u64) -> Result<Worker, SandboxError> {
+    /// Begins a worker, where it needs one from the base process that the sandbox has now.
+    pub(crate) async fn open(
+        &self,
+        sandbox: &sandbox::Shared,
+        memory: u64,
+    ) -> Result<Worker, SandboxError> {
         let memory = memory.min(MEMORY_BYTES_MAX);
         let (ours, theirs) = UnixStream::pair().map_err(SandboxError::io("make a socket"))?;
         let theirs = theirs
@@ -248,17 +260,21 @@ impl Template {
         theirs
             .set_nonblocking(false)
             .map_err(SandboxError::io("make a socket"))?;
-        let template = self.clone();
-        let process = whole(async move {
-            match &template {
-                Self::Shared(shared) => {
+        let process = match self {
+            Self::Shared(shared) => {
+                let shared = Arc::clone(shared);
+                whole(async move {
                     let order = Order::Session {
                         memory,
                         material: None,
                     };
                     exchange(&shared.control, &shared.turn, &order, &[theirs.as_fd()]).await
-                }
-                Self::Own { base, material } => {
+                })
+                .await?
+            }
+            Self::Own(material) => {
+                let (base, material) = (sandbox.base().await?, Arc::clone(material));
+                whole(async move {
                     let order = Order::Session {
                         memory,
                         material: Some(Lent {
@@ -269,10 +285,10 @@ impl Template {
                     let memory = material.memory()?;
                     let descriptors = [theirs.as_fd(), memory.as_fd()];
                     exchange(&base.control, &base.turn, &order, &descriptors).await
-                }
+                })
+                .await?
             }
-        })
-        .await?;
+        };
         Ok(Worker {
             stream: ours,
             process,
@@ -299,14 +315,18 @@ async fn exchange(
     descriptors: &[std::os::fd::BorrowedFd<'_>],
 ) -> Result<Process, SandboxError> {
     let _turn = turn.lock().await;
+    if control.is_broken() {
+        return Err(failed(io::ErrorKind::UnexpectedEof.into()));
+    }
     let talk = async {
         control.send(order, descriptors).await?;
         control.receive::<Done>().await
     };
-    let (done, mut descriptors) = timeout(OPEN_MAX, talk)
-        .await
-        .map_err(|_| failed(io::ErrorKind::TimedOut.into()))?
-        .map_err(failed)?;
+    let talked = match timeout(OPEN_MAX, talk).await {
+        Ok(talked) => talked,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    };
+    let (done, mut descriptors) = talked.inspect_err(|_| control.give_up()).map_err(failed)?;
     match (done, descriptors.pop()) {
         (Done::Forked { process }, Some(descriptor)) => Ok(Process::new(descriptor, process)),
         (Done::Failed { failed }, _) => Err(SandboxError::BaseFailed { what: failed }),
@@ -336,6 +356,8 @@ pub(crate) fn programs(python: Option<&PathBuf>, folders: &[PathBuf]) -> Vec<Pat
     python.map_or_else(|| candidates(folders), |python| vec![python.clone()])
 }
 
+#[cfg(test)]
+mod exchange_tests;
 #[cfg(test)]
 #[path = "lockdown_tests.rs"]
 mod tests;

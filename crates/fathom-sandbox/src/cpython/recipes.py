@@ -35,12 +35,18 @@ def _ask(prompts, max_tokens, pattern=None):
     try:
         replies = names["llm_query_batched"](prompts, pattern=pattern, max_tokens=max_tokens)
     except names["Truncated"] as error:
-        replies = [error] * len(prompts) if len(prompts) == 1 else [None] * len(prompts)
+        replies = error.each
     said = []
     for reply in replies:
         reply = reply if isinstance(reply, str) else getattr(reply, "partial", None)
         said.append(reply.strip() if isinstance(reply, str) else None)
     return said
+
+
+def _agreed(prompts):
+    """True for each yes, False for each no, None for what is neither. Not every model is held to a pattern: some say `Yes.`"""
+    words = [re.match(r"\W*(yes|no)\b", reply or "", re.I) for reply in _ask(prompts, 2, pattern="yes|no")]
+    return [word and word.group(1).lower() == "yes" for word in words]
 
 
 def _shown(line, most=LINE_CHARS_MAX):
@@ -275,10 +281,10 @@ def _judged(question, answer, line, rivals):
         return "%sLine: %s\n\nQuestion: %s\nAnswer: %s\nDoes the line give this answer to the question? Reply yes or no." % (
             DATA, _shown(line), question, _shown(answer))
 
-    if _ask([prompt(line)], 2, pattern="yes|no")[0] != "no":
+    if _agreed([prompt(line)])[0] is not False:
         return True
     rivals = [rival for rival in rivals if rival != line and _plain(answer) not in _plain(rival)][:1]
-    return bool(rivals) and _ask([prompt(rivals[0])], 2, pattern="yes|no")[0] == "no" and _stands_out(line, rivals, question)
+    return bool(rivals) and _agreed([prompt(rivals[0])])[0] is False and _stands_out(line, rivals, question)
 
 
 def _stands_out(line, rivals, question):
@@ -652,9 +658,9 @@ def classify_each(label, data=None):
     if len(entries) > ITEMS_MAX:
         chosen = sorted(random.Random(0).sample(chosen, SAMPLE_ITEMS))
     prompts = ["%sText: %s\nDescription: %s\n" % (EXAMPLES, _body(entries[index]), label) for index in chosen]
-    replies = _ask(prompts, 2, pattern="yes|no")
-    fits = [index for index, reply in zip(chosen, replies) if reply == "yes"]
-    read = sum(reply in ("yes", "no") for reply in replies)
+    agreed = _agreed(prompts)
+    fits = [index for index, is_fit in zip(chosen, agreed) if is_fit]
+    read = sum(is_fit is not None for is_fit in agreed)
     if not read:
         raise LookupError("no entry could be judged")
     share = len(fits) / read
@@ -765,5 +771,7 @@ def pairwise(question, items=None, data=None):
         pairs = sorted(heapq.nlargest(PAIRS_MAX, pairs, key=score))
         print("only the %d likeliest pairs were read" % PAIRS_MAX)
     prompts = ["%s1: %s\n2: %s\n\n%s Reply yes or no." % (DATA, _shown(items[one]), _shown(items[two]), question) for one, two in pairs]
-    replies = _ask(prompts, 2, pattern="yes|no") if prompts else []
-    return [(items[one], items[two]) for (one, two), reply in zip(pairs, replies) if reply == "yes"]
+    agreed = _agreed(prompts) if prompts else []
+    if prompts and all(is_pair is None for is_pair in agreed):
+        raise LookupError("no pair could be judged")
+    return [(items[one], items[two]) for (one, two), is_pair in zip(pairs, agreed) if is_pair]

@@ -112,6 +112,7 @@ class FrameTooLarge(Exception):
 class QueryError(Exception):
     """No answer came; the subclasses say why."""
     partial = None
+    each = ()  # All of a batch of which none was answered, on the first of them.
 
 
 faults = {"QueryError": QueryError}
@@ -146,6 +147,7 @@ def outcome(item):
 def ask_each(call):
     answers = [outcome(item) for item in ask(call)["each"]]
     if all(isinstance(answer, QueryError) for answer in answers):
+        answers[0].each = answers
         raise answers[0]
     return answers
 

@@ -8,7 +8,10 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, Ruleset, RulesetAttr, RulesetError,
     RulesetStatus, Scope,
 };
-use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, Signal, set_dumpable_behavior,
+    set_parent_process_death_signal, setrlimit,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::filter;
@@ -41,6 +44,13 @@ pub(super) fn deny_files() -> Result<Option<u32>, String> {
         (_, LandlockStatus::Available { effective_abi, .. }) => Some(effective_abi as u32),
         (_, _) => None,
     })
+}
+
+/// Ends this process with the thread that began it, which lives as long as the host: of a host that was killed, nobody is
+/// left to end a cell.
+pub(super) fn end_with_host() -> Result<(), String> {
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(|error| format!("cannot end with its host: {error}"))
 }
 
 /// Limits memory, and leaves no system call but those of computing.

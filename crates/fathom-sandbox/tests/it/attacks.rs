@@ -108,6 +108,7 @@ impl Attack {
             memory: self.memory_mb << 20,
             output: 64 << 10,
             questions: self.questions,
+            ..CellLimits::default()
         }
     }
 

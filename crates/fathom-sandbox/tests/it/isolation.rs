@@ -1,9 +1,16 @@
 //! What is in force, and what a cell cannot do.
 
+use std::time::Duration;
+
 use fathom_core::cell::CellErrorKind;
 use fathom_sandbox::{Choice, Interpreter, Options, Sandbox, SandboxError};
+use rustix::io::{FdFlags, fcntl_setfd};
+use tokio::io::AsyncReadExt as _;
+use tokio::net::unix::pipe;
+use tokio::time::timeout;
 
-use crate::fixture::{printed, run, sandbox, session};
+use crate::conformance;
+use crate::fixture::{load, printed, run, sandbox, session};
 
 #[tokio::test]
 async fn r03_it_says_what_is_in_force() {
@@ -69,4 +76,19 @@ async fn r03_a_python_that_does_not_hold_is_refused_with_the_reason() {
     let error = none.isolation().await.unwrap_err();
     assert_eq!(error.code(), "F0801");
     assert!(error.to_string().contains("no Python was found"), "{error}");
+}
+
+#[tokio::test]
+async fn r03_monty_gets_no_descriptor_that_the_host_was_begun_with() {
+    let (writer, mut reader) = pipe::pipe().unwrap();
+    fcntl_setfd(&writer, FdFlags::empty()).unwrap();
+    let sandbox = conformance::sandbox(Choice::Monty);
+    let context = load(&sandbox, "x").await;
+    let mut session = sandbox.session(&context, Vec::new());
+    assert_eq!(printed(&mut session, "print(1)").await, "1\n");
+    drop(writer);
+    // The end comes when nobody holds the other side any more, and the worker still lives.
+    let end = timeout(Duration::from_secs(30), reader.read(&mut [0])).await;
+    assert_eq!(end.expect("the worker holds it").unwrap(), 0);
+    assert_eq!(printed(&mut session, "print(2)").await, "2\n");
 }

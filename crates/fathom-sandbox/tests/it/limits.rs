@@ -229,3 +229,43 @@ async fn only_open_questions_are_answered_and_only_one_cell_runs() {
     ));
     assert!(matches!(session.next().await, Heard::Ended(_)));
 }
+
+#[tokio::test]
+async fn r03_the_bytes_of_all_questions_are_limited() {
+    let mut session = session().await;
+    let mut asking = cell("for i in range(6): llm_query(str(i) * 100_000)");
+    asking.limits.question_bytes = 1 << 20;
+    let end = run_with(&mut session, asking, echo).await;
+    assert_eq!(end.error, None);
+    let mut asking = cell("for i in range(100): llm_query(str(i) * 100_000)");
+    asking.limits.question_bytes = 1 << 20;
+    let mut asked = 0;
+    let end = run_with(&mut session, asking, |question| {
+        asked += 1;
+        echo(question)
+    })
+    .await;
+    let error = end.error.unwrap();
+    assert_eq!(error.kind, CellErrorKind::TooManyQuestions, "{error:?}");
+    // What is beyond is not heard of, so nobody writes it down.
+    assert!(asked <= 10, "{asked}");
+}
+
+/// Drafts and output that are told while a cell waits go with its questions.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r04_a_draft_and_a_print_with_each_question_are_not_too_many() {
+    let mut session = session().await;
+    let remarks = "import os\n\
+        def frame(text):\n    os.write(3, len(text).to_bytes(4, 'big') + text)\n\
+        for i in range(10_001):\n    \
+            frame(b'{\"draft\": {\"cell\": 1, \"value\": {\"form\": \"text\", \"text\": \"x\"}}}')\n    \
+            frame(b'{\"printed\": {\"cell\": 1, \"output\": {\"head\": \"\", \"bytes\": 0}}}')\n";
+    let mut asking = cell(&format!("llm_query_batched(['x'] * 10)\n{remarks}"));
+    asking.limits.time = Millis(30_000);
+    let end = run_with(&mut session, asking, echo).await;
+    assert_eq!(end.error, None);
+    let mut silent = cell(remarks);
+    silent.limits.time = Millis(30_000);
+    let end = run_with(&mut session, silent, echo).await;
+    assert_eq!(end.error.unwrap().kind, CellErrorKind::Died);
+}

@@ -1,6 +1,6 @@
 //! What `context` is, for each kind of material.
 
-use std::io::{Seek, Write};
+use std::sync::Arc;
 
 use fathom_core::cell::Form;
 use fathom_sandbox::{Content, Material, SandboxError};
@@ -32,23 +32,19 @@ async fn r01_each_form_is_the_value_it_describes() {
 #[tokio::test]
 async fn r01_several_pieces_are_a_dictionary_by_name() {
     let sandbox = sandbox();
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all("from a file".as_bytes()).unwrap();
-    file.rewind().unwrap();
     let pieces = vec![
         text("a.txt", "one"),
         piece("b.json", Form::Json, "[1]"),
         Material {
-            name: "c".to_owned(),
-            form: Form::Text,
-            content: Content::File(file),
+            content: Content::Shared(Arc::new("shared".to_owned())),
+            ..text("c", "")
         },
     ];
     let context = sandbox.load(pieces).await.unwrap();
     let mut session = sandbox.session(&context, Vec::new());
     assert_eq!(
         printed(&mut session, "context").await,
-        "{'a.txt': 'one', 'b.json': [1], 'c': 'from a file'}\n"
+        "{'a.txt': 'one', 'b.json': [1], 'c': 'shared'}\n"
     );
 }
 
@@ -95,14 +91,7 @@ async fn r01_large_material_is_shared_and_each_session_has_it_as_it_was() {
 async fn material_that_is_no_json_or_no_text_is_refused_with_its_name() {
     let sandbox = sandbox();
     let large = format!("\"{}\"\n", "x".repeat(1 << 20));
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(b"no json").unwrap();
-    file.rewind().unwrap();
     for material in [
-        Material {
-            content: Content::File(file),
-            ..piece("bad", Form::Json, "")
-        },
         piece("bad", Form::Json, "{"),
         piece("bad", Form::Lines, "{}\n{\n"),
         piece("bad", Form::Lines, &format!("{large}nonsense")),

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use fathom_core::cell::{CellCall, CellEnd, CellOutcome, CellQuestion, CellReply, Form};
+use fathom_core::cell::{
+    CellCall, CellEnd, CellFault, CellOutcome, CellQuestion, CellReply, FaultKind, Form,
+};
 use fathom_core::unit::Millis;
 use fathom_sandbox::{Content, Material, Session};
 
@@ -444,4 +446,64 @@ async fn r01_recipes_work_on_material_of_any_shape() {
         let end = ended(&mut session, &code, say(|_| "NOT FOUND".to_owned())).await;
         assert_eq!(submitted(end), "dict", "{data}");
     }
+}
+
+/// A judge who is held to no pattern, and whose replies are all cut off.
+fn cut_off(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellReply {
+    move |question| match &question.call {
+        CellCall::Query { prompts, .. } => {
+            let cut = |prompt: &fathom_core::text::Text| {
+                CellOutcome::Fault(CellFault {
+                    kind: FaultKind::Truncated,
+                    message: "the reply ran into its output cap".into(),
+                    partial: Some(answer(prompt.as_str()).into()),
+                })
+            };
+            CellReply::Each(prompts.iter().map(cut).collect())
+        }
+        other => panic!("recipes do not ask this: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn r01_yes_and_no_are_understood_however_they_are_said() {
+    let letters = "'it is broken', 'thanks', 'broken again', 'all is well', 'broken', 'fine'";
+    let classify = format!(
+        "made = recipes.classify_each('complaint', data=[{letters}])\nSUBMIT([made['fits'], made['read']])"
+    );
+    let pairs = "SUBMIT(recipes.pairwise('Are they of one kind?', ['red 1', 'blue 2', 'red 3']))"
+        .to_owned();
+    let mut session = on("x").await;
+    for (yes, no) in [("Yes", "No"), ("YES.", "**No**"), (" yes,", "no, it")] {
+        let judge = move |prompt: &str| {
+            let own = prompt.rsplit("Text: ").next().unwrap_or_default();
+            let agrees = own.contains("broken") || prompt.matches("red").count() == 2;
+            if agrees { yes } else { no }.to_owned()
+        };
+        for (code, wanted) in [(&classify, "[3, 6]"), (&pairs, r#"[["red 1", "red 3"]]"#)] {
+            let end = ended(&mut session, code, say(judge)).await;
+            assert_eq!(submitted(end), wanted, "{yes}: {code}");
+            let end = ended(&mut session, code, cut_off(judge)).await;
+            assert_eq!(submitted(end), wanted, "{yes}, cut off: {code}");
+        }
+    }
+    for code in [&classify, &pairs] {
+        let end = ended(&mut session, code, say(|_| "perhaps".to_owned())).await;
+        let message = end.error.unwrap().message;
+        assert!(message.as_str().contains("could be judged"), "{message:?}");
+    }
+}
+
+#[tokio::test]
+async fn r01_a_judge_is_heard_however_he_says_no() {
+    let mut session = on(&log(8, 100_000, NEEDLE)).await;
+    let against = |prompt: &str| {
+        if prompt.contains("Reply yes or no") {
+            let own = prompt.contains("Line: 12:00:00 NOTE");
+            return if own { "No." } else { "Yes." }.to_owned();
+        }
+        reader(prompt)
+    };
+    let end = ended(&mut session, ASKED, say(against)).await;
+    assert_eq!(submitted(end), "null");
 }

@@ -194,6 +194,7 @@ impl Questions {
             None => (inherited(&params.given), params.source),
             Some(value) => {
                 let source = ContextSource::Passed {
+                    depth: Some(view.depth),
                     cell: self.cell,
                     question: place.0,
                     task: u32::try_from(place.1).unwrap_or(u32::MAX),
