@@ -238,8 +238,9 @@ async fn g09_a_lost_answer_is_asked_for_where_it_can_be_and_reported_where_not()
 
 #[tokio::test]
 async fn g09_what_a_crash_cut_off_is_sent_again_only_where_discord_knows_it_again() {
+    type Case = (fn(&Stub) -> DiscordAt, Timestamp, DeliveryState);
     let now = SystemClock::new().now();
-    let cases: [(fn(&Stub) -> DiscordAt, Timestamp, DeliveryState); 3] = [
+    let cases: [Case; 3] = [
         (webhook, now, DeliveryState::Unknown),
         (bot, AT, DeliveryState::Unknown),
         (bot, now, DeliveryState::Delivered),

@@ -570,7 +570,7 @@ fn g06_an_emergency_may_change_the_identity_without_a_stable_stack() {
 
 /// Puts a proposal on record that no command would make.
 fn forge(host: &Runtime, proposal: &Proposal) -> String {
-    let record = host.home().open_governance().unwrap();
+    let record = host.home().open_governance().expect("it opens");
     let id = proposal.id();
     record
         .add(NewAct {
@@ -578,9 +578,9 @@ fn forge(host: &Runtime, proposal: &Proposal) -> String {
             subject: &id,
             kind: "proposed",
             by: "os:eve",
-            body: &serde_json::to_string(proposal).unwrap(),
+            body: &serde_json::to_string(proposal).expect("JSON"),
         })
-        .unwrap();
+        .expect("it is added");
     id
 }
 
