@@ -127,6 +127,16 @@ fn log(folder: &Path) -> std::path::PathBuf {
     path
 }
 
+/// What came of exploring the usual log; its record was checked.
+async fn explored_log(dir: &Path, server: &ModelServer) -> EpisodeResult {
+    let host = host(dir);
+    let handle = begin(&host, server, exploration(&log(dir))).await;
+    let run = handle.run();
+    let result = finished(handle).await;
+    check(&host, run);
+    result
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r01_code_finds_what_no_window_holds() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -138,10 +148,7 @@ async fn r01_code_finds_what_no_window_holds() {
         said,
     )
     .await;
-    let host = host(dir.path());
-    let handle = begin(&host, &server, exploration(&log(dir.path()))).await;
-    let run = handle.run();
-    let result = finished(handle).await;
+    let result = explored_log(dir.path(), &server).await;
     assert_eq!((result.status, answer(&result)), (Status::Ok, "web-3"));
     assert_eq!(report(&result).iterations, 2);
     for entry in server.log() {
@@ -149,7 +156,6 @@ async fn r01_code_finds_what_no_window_holds() {
         assert!(seen < 20_000, "{seen} bytes went out");
     }
     assert!(server.log()[0].seen.prompt.contains("40000 lines"));
-    check(&host, run);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -170,15 +176,11 @@ async fn r02_leaf_calls_and_children_answer_code() {
     })
     .await
     .expect("a port");
-    let host = host(dir.path());
-    let handle = begin(&host, &server, exploration(&log(dir.path()))).await;
-    let run = handle.run();
-    let result = finished(handle).await;
+    let result = explored_log(dir.path(), &server).await;
     let expected = r#"["about web-3", ["about a", "about b"], ["12", "18"], true]"#;
     assert_eq!((result.status, answer(&result)), (Status::Ok, expected));
     let report = report(&result);
     assert_eq!((report.subcalls, report.children), (3, 2));
-    check(&host, run);
 }
 
 /// Cells and questions have the same numbers in each episode: what a grandchild shares is what its parent was handed, not what
@@ -199,15 +201,11 @@ async fn r02_a_grandchild_shares_what_its_parent_was_handed() {
     })
     .await
     .expect("a port");
-    let host = host(dir.path());
-    let handle = begin(&host, &server, exploration(&log(dir.path()))).await;
-    let run = handle.run();
-    let result = finished(handle).await;
+    let result = explored_log(dir.path(), &server).await;
     assert_eq!(
         (result.status, answer(&result)),
         (Status::Ok, "first, second, all of it")
     );
-    check(&host, run);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
