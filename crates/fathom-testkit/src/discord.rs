@@ -139,10 +139,10 @@ impl Discord {
         lock(&self.state).posted.clone()
     }
 
-    /// The time passes after which an empty bucket is full again.
-    pub fn refill(&self) {
+    /// The time passes after which an empty bucket takes this many messages again.
+    pub fn refill(&self, messages: u32) {
         let mut state = lock(&self.state);
-        state.left = state.options.burst;
+        state.left = messages;
         state.refused = 0;
     }
 

@@ -96,7 +96,7 @@ async fn g09_a_bot_keeps_the_limits_and_says_everything_once() {
             };
             if wait > Duration::ZERO {
                 waited += wait;
-                server.refill();
+                server.refill(2);
             }
             match fate {
                 Fate::Sent => break,
@@ -135,7 +135,7 @@ async fn g09_who_waits_as_told_is_never_refused() {
         assert_eq!(plan.fate, Fate::Sent);
         if plan.wait > Duration::ZERO {
             assert_eq!(plan.wait, Duration::from_millis(1_250));
-            server.refill();
+            server.refill(2);
         }
     }
     assert_eq!(server.requests(), messages.len() as u64);
