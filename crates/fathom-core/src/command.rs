@@ -74,6 +74,14 @@ pub(crate) const fn is_first(round: &u16) -> bool {
     *round == 0
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature that serde wants"
+)]
+const fn is_not(flag: &bool) -> bool {
+    !*flag
+}
+
 /// What the host is to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", content = "data", rename_all = "snake_case")]
@@ -92,6 +100,9 @@ pub enum Command {
         /// An earlier answer to this request would do.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recall: Option<Box<Recall>>,
+        /// What any episode of the run was told in answer to this request will do.
+        #[serde(default, skip_serializing_if = "is_not")]
+        once: bool,
         /// Counts the questions about one ask, so that a late answer to an earlier one is known for what it is.
         #[serde(default, skip_serializing_if = "is_first")]
         round: u16,

@@ -203,6 +203,26 @@ pub struct Request {
     pub timeout: Millis,
 }
 
+impl Request {
+    /// Everything that the model sees or is held to, piece by piece.
+    pub fn each_part(&self, part: &mut dyn FnMut(&[u8])) {
+        for message in &self.messages {
+            part(message.speaker.to_string().as_bytes());
+            part(message.text.as_str().as_bytes());
+        }
+        for form in [&self.schema, &self.pattern] {
+            part(form.as_ref().map_or("", |form| form.as_str()).as_bytes());
+        }
+        let settings = (self.temperature_milli, self.seed);
+        part(format!("{settings:?} {}", self.output_tokens_max).as_bytes());
+        for tool in &self.tools {
+            part(tool.name.as_bytes());
+            part(tool.description.as_str().as_bytes());
+            part(tool.schema.as_str().as_bytes());
+        }
+    }
+}
+
 impl Texts for Request {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.messages.each_text(f);
@@ -362,6 +382,26 @@ pub struct Reply {
     /// Where it was said before, when no model was asked this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalled: Option<Recalled>,
+}
+
+impl Reply {
+    /// The same reply, where no model is asked again: it costs nothing.
+    #[must_use]
+    pub fn again(&self, recalled: Recalled) -> Self {
+        Self {
+            text: self.text.clone(),
+            tool_calls: self.tool_calls.clone(),
+            ending: self.ending,
+            usage: Usage {
+                input_tokens: 0,
+                output_tokens: 0,
+                source: UsageSource::Counted,
+            },
+            latency: Millis(0),
+            timing: None,
+            recalled: Some(recalled),
+        }
+    }
 }
 
 impl Texts for Reply {

@@ -56,6 +56,8 @@ pub struct ModelAsk {
     pub tools: Vec<ToolSpec>,
     /// Leave to use an earlier answer, which costs nothing.
     pub recall: Option<Recall>,
+    /// Whether the run need ask it only once: what any of its episodes was told is the answer.
+    pub once: bool,
     /// Whole or streamed.
     pub delivery: Delivery,
     /// Longest time one attempt may take.
@@ -80,6 +82,7 @@ impl ModelAsk {
             seed: None,
             tools: Vec::new(),
             recall: None,
+            once: false,
             delivery: Delivery::Streamed,
             timeout: Millis(60_000),
             on_outage: OnOutage::Fail,

@@ -4,8 +4,8 @@ use crate::command::{Block, Command};
 use crate::effect::{EffectRequest, Permit};
 use crate::event::Record;
 use crate::failure::ModelFailure;
-use crate::id::{AskId, Digest, EpisodeId, Seq};
-use crate::model::{ModelRole, Recall, Request};
+use crate::id::{AskId, Digest, EpisodeId, RunId, Seq};
+use crate::model::{ModelRole, Recall, Recalled, Reply, Request};
 use crate::outcome::EpisodeResult;
 use crate::text::Text;
 use crate::unit::Timestamp;
@@ -38,6 +38,29 @@ pub enum Wait {
     Outage(ModelFailure),
 }
 
+/// A reply, and where in the run it is written down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// What was said.
+    pub reply: Reply,
+    /// To this episode.
+    pub episode: EpisodeId,
+    /// In this record of it.
+    pub seq: Seq,
+}
+
+impl Said {
+    /// The reply as it stands for another call of the run.
+    pub fn again(&self, run: RunId) -> Reply {
+        self.reply.again(Recalled {
+            run,
+            episode: self.episode.clone(),
+            seq: self.seq,
+            similarity_milli: 1000,
+        })
+    }
+}
+
 /// Something to carry out.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
@@ -55,6 +78,8 @@ pub enum Step {
         weigh: Vec<Text>,
         /// An earlier answer would do.
         recall: Option<Box<Recall>>,
+        /// What was said to the same request in this run, which is the answer.
+        said: Option<Box<Said>>,
         /// The number of the question, for the answer.
         round: u16,
     },

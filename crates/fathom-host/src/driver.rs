@@ -252,11 +252,16 @@ impl Driver {
                 request,
                 weigh,
                 recall,
+                said,
                 round,
             } => {
                 let model = Arc::clone(self.models.get(model));
-                let recalled = recall
-                    .and_then(|recall| self.recall((&episode, ask), &*model, &request, &recall));
+                let recalled = match said {
+                    Some(said) => Some(said.again(self.id)),
+                    None => recall.and_then(|recall| {
+                        self.recall((&episode, ask), &*model, &request, &recall)
+                    }),
+                };
                 let kind = EventKind::Measured {
                     ask,
                     measured: model

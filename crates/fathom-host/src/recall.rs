@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use fathom_core::event::{CallOutcome, EventKind};
 use fathom_core::id::{AskId, EpisodeId, RunId, Seq};
-use fathom_core::model::{Ending, Recall, Recalled, Reply, Request, Usage, UsageSource};
+use fathom_core::model::{Ending, Recall, Recalled, Reply, Request};
 use fathom_core::text::{Text, Texts};
-use fathom_core::unit::{Millis, Timestamp};
+use fathom_core::unit::Timestamp;
 use fathom_store::{Answer, AnswerKey, AnswerPlace, Answers, Home, Journal};
 
 use crate::error::HostError;
@@ -155,29 +155,15 @@ impl Memory {
             let _ = told(self.answers.forget(place), "forget an answer that is gone");
             return None;
         };
-        let mut text = reply.text.clone();
+        let mut again = reply.again(Recalled {
+            run: place.run,
+            episode: place.episode.clone(),
+            seq: *seq,
+            similarity_milli,
+        });
         // Another run seals it with its own key.
-        text.unseal();
-        let mut tool_calls = reply.tool_calls.clone();
-        tool_calls.each_text(&mut Text::unseal);
-        Some(Reply {
-            text,
-            tool_calls,
-            ending: reply.ending,
-            usage: Usage {
-                input_tokens: 0,
-                output_tokens: 0,
-                source: UsageSource::Counted,
-            },
-            latency: Millis(0),
-            timing: None,
-            recalled: Some(Recalled {
-                run: place.run,
-                episode: place.episode.clone(),
-                seq: *seq,
-                similarity_milli,
-            }),
-        })
+        again.each_text(&mut Text::unseal);
+        Some(again)
     }
 
     fn read(&self, run: RunId) -> Option<Replies> {

@@ -99,20 +99,7 @@ impl Answers {
             hash.update(bytes);
         };
         part(model.as_bytes());
-        for message in &request.messages {
-            part(message.speaker.to_string().as_bytes());
-            part(message.text.as_str().as_bytes());
-        }
-        for form in [&request.schema, &request.pattern] {
-            part(form.as_ref().map_or("", |form| form.as_str()).as_bytes());
-        }
-        let settings = (request.temperature_milli, request.seed);
-        part(format!("{settings:?} {}", request.output_tokens_max).as_bytes());
-        for tool in &request.tools {
-            part(tool.name.as_bytes());
-            part(tool.description.as_str().as_bytes());
-            part(tool.schema.as_str().as_bytes());
-        }
+        request.each_part(&mut part);
         AnswerKey(hash.finalize().into_bytes().into())
     }
 

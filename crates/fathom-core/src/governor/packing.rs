@@ -141,7 +141,7 @@ impl<L: Accounts> Governor<L> {
             return;
         };
         packing.recalled = recalled
-            .filter(|_| packing.recall().is_some())
+            .filter(|_| packing.may_recall())
             .map(|reply| Box::new(reply.clone()));
         match packing.stage.clone() {
             Stage::Weighing { weigh, judged } => {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::errand::MARK_TOKENS;
 use crate::command::Command;
 use crate::id::AskId;
-use crate::model::{Measured, Recall, Reply, Request};
+use crate::model::{Measured, Reply, Request};
 use crate::packet::{Field, Header, Kept, render};
 use crate::program::ModelAsk;
 use crate::stop::Shortener;
@@ -77,7 +77,13 @@ impl Packing {
             model: self.ask.model,
             request: self.request(kept),
             weigh: weigh.to_vec(),
-            recall: self.recall(),
+            recall: self
+                .ask
+                .recall
+                .clone()
+                .filter(|_| self.is_whole())
+                .map(Box::new),
+            once: self.ask.once && self.is_whole(),
             round: self.round,
         };
         match &self.stage {
@@ -94,14 +100,17 @@ impl Packing {
         }
     }
 
-    /// What may be recalled for the request as it is being measured: nothing while it is not the whole one.
-    pub(super) fn recall(&self) -> Option<Box<Recall>> {
-        let whole = match self.stage {
+    /// Whether an earlier answer may stand for the request as it is being measured: not while it is a part of it.
+    pub(super) fn may_recall(&self) -> bool {
+        (self.ask.once || self.ask.recall.is_some()) && self.is_whole()
+    }
+
+    fn is_whole(&self) -> bool {
+        match self.stage {
             Stage::Fitting { .. } => true,
             Stage::Weighing { .. } => !self.has_entries(),
             Stage::Shortening { .. } | Stage::Errand { .. } => false,
-        };
-        self.ask.recall.clone().filter(|_| whole).map(Box::new)
+        }
     }
 
     /// Whether it has anything that may be left out.

@@ -32,17 +32,24 @@ impl<L: Accounts> Run<L> {
                 request,
                 weigh,
                 recall,
+                once,
                 round,
             } => {
-                steps.push(Step::Measure {
+                let step = Step::Measure {
                     episode,
                     ask,
                     model,
                     request,
                     weigh,
                     recall,
+                    said: None,
                     round,
-                });
+                };
+                if once {
+                    steps.extend(self.told.measure(step));
+                } else {
+                    steps.push(step);
+                }
                 return;
             }
             Command::CallModel {
@@ -54,6 +61,7 @@ impl<L: Accounts> Run<L> {
                 not_before,
                 ..
             } => {
+                self.told.sent(id, ask);
                 let step = Step::Call {
                     episode,
                     ask,
@@ -94,6 +102,7 @@ impl<L: Accounts> Run<L> {
             Command::Emit { block } => (position, Step::Emit { episode, block }),
             Command::Finish { result } => {
                 self.close(id, result.clone(), appended.head);
+                steps.extend(self.told.over(id));
                 let Some(parent) = id.parent() else {
                     return self.gate(position, Step::Finished(result), steps);
                 };

@@ -5,6 +5,7 @@
 //! can forget to wait.
 
 mod carry;
+mod told;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use crate::outcome::EpisodeResult;
 use crate::program::Programs;
 use crate::step::{Difference, Log, Position, Step, Wait};
 use crate::unit::Timestamp;
+
+use told::Told;
 
 struct Live<L> {
     episode: Episode<L>,
@@ -51,6 +54,7 @@ pub struct Run<L = Ledger> {
     kills: Vec<KillScope>,
     durable: Position,
     gated: BTreeMap<Position, Vec<Step>>,
+    told: Told,
     released: bool,
 }
 
@@ -66,6 +70,7 @@ impl<L: Accounts> Run<L> {
             kills: Vec::new(),
             durable: Position(0),
             gated: BTreeMap::new(),
+            told: Told::default(),
             released: false,
         }
     }
@@ -100,6 +105,7 @@ impl<L: Accounts> Run<L> {
         if let Some(Slot::Live(live)) = self.slots.get_mut(episode) {
             live.next_seq = record.seq.next();
         }
+        self.told.hear(episode, record.seq, &record.event.kind);
         // The root hears of every switch. Records of a child may be read after it, when the switch is lifted.
         if let EventKind::Signal(signal) = &record.event.kind
             && episode.is_root()
@@ -109,7 +115,19 @@ impl<L: Accounts> Run<L> {
         let difference = (folded != record.commands).then(|| difference(&record.commands, &folded));
         for command in folded {
             match command {
-                Command::Finish { result } => self.close(episode, result, head),
+                Command::Finish { result } => {
+                    self.close(episode, result, head);
+                    self.told.over(episode);
+                }
+                Command::Measure {
+                    ask,
+                    model,
+                    request,
+                    once: true,
+                    ..
+                } => {
+                    self.told.note(episode, ask, model, &request);
+                }
                 Command::Await { awaited } => self.note_outage(episode, &awaited),
                 // What is read from the journal is durable.
                 Command::Lease { upto } => self.lease(episode, upto, Position(0)),
@@ -248,6 +266,7 @@ impl<L: Accounts> Run<L> {
             };
             let seq = live.next_seq;
             live.next_seq = seq.next();
+            steps.extend(self.told.hear(&id, seq, &event.kind));
             let record = Record {
                 seq,
                 epoch: self.epoch,

@@ -6,7 +6,7 @@ use fathom_core::effect::{EffectOutcome, EffectRequest, PolicyDecision};
 use fathom_core::episode::Episode;
 use fathom_core::event::{CallOutcome, Departure, EventKind, Signal, Started};
 use fathom_core::failure::ModelFailure;
-use fathom_core::id::{AskId, EpisodeId, Epoch};
+use fathom_core::id::{AskId, EpisodeId, Epoch, RunId};
 use fathom_core::model::{Ending, ModelRole, Reply, Request};
 use fathom_core::outcome::EpisodeResult;
 use fathom_core::program::Programs;
@@ -107,13 +107,16 @@ impl Desk {
                         request,
                         weigh,
                         recall,
+                        said,
                         round,
                         ..
                     } => {
                         let window = self.window_tokens;
                         let mut kind = fixture::measured(ask, &request, &weigh, round, window);
                         if let EventKind::Measured { recalled, .. } = &mut kind {
-                            *recalled = recall.and(self.recalled.clone()).map(Box::new);
+                            let said = said.map(|said| said.again(RunId::from_bytes([7; 16])));
+                            let recall = recall.and(self.recalled.clone());
+                            *recalled = said.or(recall).map(Box::new);
                         }
                         measured.push((episode, kind));
                     }

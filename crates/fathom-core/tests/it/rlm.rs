@@ -6,7 +6,7 @@ use fathom_core::cell::{
     CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
 };
 use fathom_core::command::Command;
-use fathom_core::event::{EventKind, Started};
+use fathom_core::event::{Departure, EventKind, Started};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId};
 use fathom_core::model::ModelRole;
@@ -18,7 +18,7 @@ use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
-use crate::desk::{Desk, at};
+use crate::desk::{Desk, Sent, at};
 use crate::fixture::{AMPLE, root};
 
 const RICH: Amounts = Amounts {
@@ -497,6 +497,75 @@ fn r02_the_same_prompt_is_asked_once_in_a_run() {
     assert_eq!((report.subcalls, report.memoised), (2, 2));
 }
 
+/// Two children that each run a cell, and the cell of the root that asked for them.
+fn two_children(desk: &mut Desk) -> (AskId, [(EpisodeId, AskId); 2]) {
+    let (root, running) = write(desk, "rlm_query_batched(qs)");
+    let task = |n: u32| CellTask {
+        goal: format!("part {n}").into(),
+        context: None,
+    };
+    let question = CellQuestion {
+        id: 0,
+        call: CellCall::Recurse {
+            tasks: vec![task(0), task(1)],
+        },
+    };
+    ask(desk, (&root, running), question);
+    let cells = [write(desk, "llm_query('a')"), write(desk, "llm_query('a')")];
+    (running, cells)
+}
+
+#[test]
+fn r02_children_that_ask_the_same_are_told_what_one_of_them_was() {
+    let mut desk = open(&params());
+    let (running, [(first, one), (second, two)]) = two_children(&mut desk);
+    ask(&mut desk, (&first, one), query(0, &["a", "b"]));
+    ask(&mut desk, (&second, two), query(0, &["a"]));
+    assert_eq!(desk.calls_out(), 2, "`a` is on its way already");
+    desk.reply_next("A");
+    assert_eq!(outcomes(&mut desk), [said("A")]);
+    end(&mut desk, &second, two, submitted("2"));
+    desk.reply_next("B");
+    assert_eq!(outcomes(&mut desk), [said("A"), said("B")]);
+    end(&mut desk, &first, one, submitted("1"));
+    assert_eq!(outcomes(&mut desk), [said("1"), said("2")]);
+    // It is known to those who ask later, and to a new owner.
+    desk.hand_over(Departure::Interrupted, Millis(1));
+    ask(&mut desk, (&at(&[]), running), query(1, &["b", "a"]));
+    assert_eq!(outcomes(&mut desk), [said("B"), said("A")]);
+    end(&mut desk, &at(&[]), running, submitted("done"));
+    let report = report(desk.result());
+    assert_eq!((report.subcalls, report.memoised), (0, 2));
+    // Three turns, and each prompt once.
+    assert_eq!(desk.result().budget.spent.calls, 5);
+}
+
+#[test]
+fn r02_whoever_waits_for_a_call_that_brings_nothing_asks() {
+    let fails = |desk: &mut Desk, call: &Sent, _: (&EpisodeId, AskId)| {
+        desk.fail(call, ModelFailure::sent(FailureKind::Empty, "nothing"));
+    };
+    let is_cut = |desk: &mut Desk, call: &Sent, _: (&EpisodeId, AskId)| desk.cut_reply(call, "A");
+    let is_over = |desk: &mut Desk, call: &Sent, (first, one): (&EpisodeId, AskId)| {
+        end(desk, first, one, submitted("1"));
+        desk.fail(call, ModelFailure::sent(FailureKind::Cancelled, "given up"));
+    };
+    let ways: [fn(&mut Desk, &Sent, (&EpisodeId, AskId)); 3] = [fails, is_cut, is_over];
+    for way in ways {
+        let mut desk = open(&params());
+        let (_, [(first, one), (second, two)]) = two_children(&mut desk);
+        ask(&mut desk, (&first, one), query(0, &["a"]));
+        ask(&mut desk, (&second, two), query(0, &["a"]));
+        let call = desk.sent();
+        assert_eq!((&call.episode, desk.calls_out()), (&first, 0));
+        way(&mut desk, &call, (&first, one));
+        desk.steps.retain(|step| !matches!(step, Step::Host { .. }));
+        let call = desk.reply_next("A");
+        assert_eq!(call.episode, second);
+        assert_eq!(outcomes(&mut desk), [said("A")]);
+    }
+}
+
 #[test]
 fn r02_a_prompt_with_another_pattern_or_cap_is_another_one() {
     let mut desk = open(&params());
@@ -541,10 +610,12 @@ fn r04_a_late_reply_answers_no_question_of_a_later_cell() {
     desk.reply(&late, "A");
     desk.reply(&call, "B");
     assert_eq!(outcomes(&mut desk), [said("B")]);
-    // Nobody heard what was said to it, so it can be asked.
+    // It was said all the same, and paid for.
     ask(&mut desk, (&root, second), query(2, &["a"]));
-    desk.reply_next("now");
-    assert_eq!(outcomes(&mut desk), [said("now")]);
+    assert_eq!(
+        (desk.calls_out(), outcomes(&mut desk)),
+        (0, vec![said("A")])
+    );
 }
 
 #[test]

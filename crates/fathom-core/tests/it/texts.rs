@@ -341,6 +341,7 @@ fn commands() -> Vec<Command> {
             request: request(),
             weigh: vec![canary()],
             recall: Some(Box::new(recall())),
+            once: false,
             round: 0,
         },
         Command::Summarise {

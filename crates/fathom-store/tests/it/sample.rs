@@ -303,6 +303,7 @@ fn every_command() -> Vec<Command> {
             request: request("a question"),
             weigh: vec![text()],
             recall: None,
+            once: false,
             round: 0,
         },
         Command::Summarise {

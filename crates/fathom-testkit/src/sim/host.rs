@@ -96,6 +96,7 @@ impl<L: Accounts> World<L> {
                 model,
                 request,
                 weigh,
+                said,
                 round,
                 ..
             } => {
@@ -103,7 +104,7 @@ impl<L: Accounts> World<L> {
                     ask,
                     measured: self.provider.measure(model, &request),
                     weights: weigh.iter().map(Provider::weigh).collect(),
-                    recalled: None,
+                    recalled: said.map(|said| Box::new(said.again(self.run_id))),
                     round,
                 };
                 self.compute(episode, ask, "measure", kind)

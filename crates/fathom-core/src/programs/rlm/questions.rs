@@ -24,7 +24,7 @@ use crate::text::Text;
 /// Most leaf calls whose replies are remembered, so that a run that asks for ever does not grow for ever.
 const REMEMBERED_MAX: usize = 100_000;
 
-/// A prompt to the sub-model; the same one is asked once in an episode.
+/// A prompt to the sub-model; the same one is asked once in a run.
 struct Leaf<'a> {
     prompt: &'a Text,
     pattern: Option<&'a Text>,
@@ -67,9 +67,9 @@ pub(super) struct Questions {
     leaves: BTreeMap<Digest, Known>,
     calls: BTreeMap<AskId, Digest>,
     children: BTreeMap<AskId, Slot>,
-    /// Leaf calls that were asked for.
+    /// Leaf calls that a model was asked.
     pub(super) subcalls: u64,
-    /// Leaf calls that were answered with what was said before in this episode.
+    /// Leaf calls that were answered with what was said before.
     pub(super) memoised: u64,
     /// Child episodes that were asked for.
     pub(super) spawned: u64,
@@ -243,6 +243,10 @@ impl Questions {
 
     /// A leaf call was answered.
     pub(super) fn on_reply(&mut self, ask: AskId, reply: &Reply) -> Vec<Ask> {
+        if reply.recalled.is_some() && self.calls.contains_key(&ask) {
+            self.subcalls -= 1;
+            self.memoised += 1;
+        }
         let outcome = match reply.ending {
             Ending::Complete => CellOutcome::Said(reply.text.clone()),
             Ending::Truncated => CellOutcome::Fault(CellFault {
@@ -391,6 +395,7 @@ fn model_call(leaf: &Leaf<'_>, params: &Params) -> Ask {
             question: leaf.prompt.clone(),
             similarity_min_milli: None,
         }),
+        once: true,
         delivery: Delivery::Whole,
         timeout: params.timeout,
         on_outage: OnOutage::Tell,

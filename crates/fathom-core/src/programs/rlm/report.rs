@@ -10,9 +10,9 @@ use crate::unit::Millis;
 pub struct Report {
     /// Turns of the model.
     pub iterations: u32,
-    /// Leaf calls that were asked for.
+    /// Leaf calls that a model was asked.
     pub subcalls: u64,
-    /// Leaf calls that were answered with what was said before in their episode.
+    /// Leaf calls that were answered with what was said before.
     pub memoised: u64,
     /// Child episodes that were asked for.
     pub children: u64,
