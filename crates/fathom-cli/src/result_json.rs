@@ -2,7 +2,7 @@
 
 use fathom_core::id::RunId;
 use fathom_core::outcome::{BudgetUse, Decision, EpisodeResult, NextAction, Status};
-use fathom_core::programs::{agency, phases, rlm};
+use fathom_core::programs::{agency, direct, phases, rlm};
 use fathom_core::stop::StopReason;
 use fathom_core::text::{Text, Texts};
 use fathom_host::story::{Chapter, Story};
@@ -48,6 +48,9 @@ pub(crate) struct ResultJson {
     /// Keys of the result of `rlm`.
     #[serde(flatten)]
     rlm: Option<RlmJson>,
+    /// Whether the answer of a plain call was held to a schema.
+    #[serde(skip)]
+    has_schema: bool,
     /// Keys of the result of `phases`.
     #[serde(flatten)]
     phases: Option<PhasesJson>,
@@ -102,7 +105,11 @@ impl ResultJson {
     /// The same result with these keys.
     pub(crate) fn with(mut self, keys: Keys) -> Self {
         if keys == Keys::Rlm {
-            self.rlm.get_or_insert_default();
+            let plain = RlmJson {
+                is_json: self.has_schema && self.status == Status::Ok,
+                ..RlmJson::default()
+            };
+            self.rlm.get_or_insert(plain);
         }
         self
     }
@@ -135,6 +142,12 @@ impl From<rlm::Report> for RlmJson {
             is_json: report.is_json,
         }
     }
+}
+
+fn has_schema(root: &Chapter) -> bool {
+    let program = &root.started.program;
+    let params = || program.read_or_usual::<direct::Params>();
+    program.name == direct::NAME && params().is_ok_and(|params| params.schema.is_some())
 }
 
 /// What the root of an `rlm` run left beside its answer.
@@ -268,6 +281,7 @@ pub(crate) fn of(run: RunId, story: &Story, mut warnings: Vec<String>) -> Option
                 .unwrap_or_default()
         }),
         rlm: rlm_json(root),
+        has_schema: has_schema(root),
         phases: phases_report(root).map(PhasesJson::from),
         agency: agency_json(story, root),
         stages: stages_json::of(root),

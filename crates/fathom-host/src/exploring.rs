@@ -96,10 +96,8 @@ impl Runtime {
         self.sandbox().warm();
         let Gathered { documents, skipped } = in_the_background(move || read(&paths, text)).await?;
         let names = documents.iter().map(|one| one.source.clone()).collect();
-        if plain == Plain::IfItFits
-            && params.schema.is_none()
-            && self.fits(&documents, models, frame, &direct)?
-        {
+        if plain == Plain::IfItFits && self.fits(&documents, models, frame, &direct)? {
+            direct.schema = params.schema;
             direct
                 .material
                 .extend(documents.iter().map(|document| direct::Material {

@@ -107,6 +107,37 @@ fn r06_a_plain_call_has_the_same_keys() {
         (&result["iterations"], &result["subcalls"]),
         (&json!(0), &json!(0))
     );
+    assert_eq!(result["is_json"], false);
+}
+
+#[test]
+fn r06_a_plain_call_is_held_to_the_schema() {
+    let session = Session::scripted(&[
+        json!({"reply": "It is web-3."}),
+        json!({"reply": r#"{"host": "web-3"}"#}),
+    ]);
+    session.write("note.txt", "web-3 failed");
+    session.write("schema.json", r#"{"type": "object", "required": ["host"]}"#);
+    let result = session.run(&[
+        "rlm",
+        "Which?",
+        "--context",
+        "note.txt",
+        "--schema",
+        "schema.json",
+        "--model",
+        "script/answers.jsonl",
+        "--json",
+    ]);
+    let result = result.json();
+    assert_eq!(
+        (&result["answer"], &result["program"]),
+        (&json!(r#"{"host": "web-3"}"#), &json!("direct"))
+    );
+    assert_eq!(
+        (&result["is_json"], &result["model_calls"]),
+        (&json!(true), &json!(2))
+    );
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! `direct`: one question, one answer. A reply that ran into its output cap is continued; where a rubric is
-//! given, a critique child judges the answer before it goes out.
+//! given, a critique child judges the answer before it goes out. One that does not meet its schema is sent back.
 
 use serde::{Deserialize, Serialize};
 
 use super::close::Close;
+use super::schema::Schema;
 use crate::amounts::{Amounts, Dimension};
 use crate::contract::{Contract, RecursionPolicy, Role};
 use crate::event::ProgramSpec;
@@ -25,6 +26,9 @@ pub const NAME: &str = "direct";
 pub const CRITIQUE: &str = "critique";
 
 const CONTINUE: &str = "Go on from the exact character where you stopped. Repeat nothing.";
+
+/// How often an answer that does not meet its schema is sent back.
+const SENT_BACK_MAX: u32 = 2;
 
 const JUDGE: &str = "You judge an answer against a rubric. The first word of your reply is PASS or FAIL. \
                      After it, say in one or two sentences why.";
@@ -102,6 +106,7 @@ impl Params {
 /// The program.
 pub struct Direct {
     params: Params,
+    schema: Schema,
     goal: String,
     /// The ask whose answer moves things on.
     awaited: AskId,
@@ -115,6 +120,7 @@ pub struct Direct {
     speaking: (u16, String),
     continuations: u32,
     revisions: u32,
+    sent_back: u32,
     calls: u32,
     decisions: Vec<Decision>,
 }
@@ -122,8 +128,10 @@ pub struct Direct {
 impl Direct {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
+        let params: Params = spec.read_or_usual()?;
         Ok(Self {
-            params: spec.read_or_usual()?,
+            schema: Schema::new(params.schema.as_ref(), spec)?,
+            params,
             goal: String::new(),
             awaited: AskId::default(),
             more: Vec::new(),
@@ -132,6 +140,7 @@ impl Direct {
             speaking: (0, String::new()),
             continuations: 0,
             revisions: 0,
+            sent_back: 0,
             calls: 0,
             decisions: Vec::new(),
         })
@@ -209,6 +218,9 @@ impl Direct {
 
     fn on_answer(&mut self, view: &View<'_>) -> Vec<Ask> {
         self.former = None;
+        if let Some(problems) = self.schema.mismatch(self.draft.trim(), true) {
+            return self.send_back(&problems, view);
+        }
         let Some(review) = &self.params.review else {
             return self.finish(Status::Ok, StopReason::Success, "answered");
         };
@@ -256,6 +268,27 @@ impl Direct {
         }))]
     }
 
+    fn send_back(&mut self, problems: &str, view: &View<'_>) -> Vec<Ask> {
+        if self.sent_back == SENT_BACK_MAX {
+            let said = format!("the answer does not meet its schema: {problems}");
+            return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said);
+        }
+        self.sent_back += 1;
+        let why = format!("This does not meet the schema: {problems}\nReply with the JSON alone.");
+        self.rewrite(why, view)
+    }
+
+    /// Has the whole answer written again.
+    fn rewrite(&mut self, why: String, view: &View<'_>) -> Vec<Ask> {
+        let draft = std::mem::take(&mut self.draft);
+        self.former = Some(draft.clone());
+        let more = vec![
+            Message::new(Speaker::Assistant, draft),
+            Message::new(Speaker::User, why),
+        ];
+        self.call(more, view)
+    }
+
     fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str);
         // A judge that did not finish may have meant to say more: its pass counts for nothing.
@@ -277,18 +310,9 @@ impl Direct {
             Some(true) => self.finish(Status::Ok, StopReason::Success, "answered and reviewed"),
             Some(false) if may_revise => {
                 self.revisions += 1;
-                let draft = std::mem::take(&mut self.draft);
-                self.former = Some(draft.clone());
-                let more = vec![
-                    Message::new(Speaker::Assistant, draft),
-                    Message::new(
-                        Speaker::User,
-                        format!(
-                            "A reviewer found: {said}\nWrite the whole answer anew and mend that."
-                        ),
-                    ),
-                ];
-                self.call(more, view)
+                let why =
+                    format!("A reviewer found: {said}\nWrite the whole answer anew and mend that.");
+                self.rewrite(why, view)
             }
             _ => self.finish(
                 Status::NeedsReview,

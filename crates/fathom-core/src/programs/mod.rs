@@ -7,6 +7,7 @@ pub mod direct;
 pub mod motion;
 pub mod phases;
 pub mod rlm;
+mod schema;
 pub mod stages;
 pub mod tools;
 

@@ -7,8 +7,9 @@ use fathom_core::id::EpisodeId;
 use fathom_core::model::{Delivery, ModelRole, Speaker};
 use fathom_core::outcome::{EpisodeResult, NextAction, Status};
 use fathom_core::packet::Field;
+use fathom_core::program::{ProgramError, Programs as _};
 use fathom_core::programs::BuiltIn;
-use fathom_core::programs::direct::{CRITIQUE, Material, Params, Review};
+use fathom_core::programs::direct::{CRITIQUE, Material, NAME, Params, Review};
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
 use fathom_core::unit::Millis;
@@ -86,6 +87,53 @@ fn direct_asks_once_and_answers() {
     assert_eq!(result.status, Status::Ok);
     assert_eq!(answer(result), "Because it scatters.");
     assert!(result.next_actions.is_empty());
+}
+
+#[test]
+fn r06_an_answer_that_does_not_meet_its_schema_is_sent_back() {
+    let params = Params {
+        schema: Some(serde_json::json!({"type": "object", "required": ["cause"]})),
+        ..Params::default()
+    };
+    let mut desk = ask(&params);
+    desk.reply_next("It scatters.");
+    let again = desk.sent();
+    let [.., (who, said), (_, why)] = spoken(&again)[..] else {
+        panic!("it is not sent back");
+    };
+    assert_eq!((who, said), (Speaker::Assistant, "It scatters."));
+    assert!(why.contains("not of type \"object\""), "{why}");
+    desk.reply(&again, "{\"cause\": \"scattering\"}\n");
+    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(answer(desk.result()), "{\"cause\": \"scattering\"}\n");
+    // For a while: what it said last is there for a person to see.
+    let mut desk = ask(&params);
+    for reply in ["It scatters.", "[]", "{}"] {
+        desk.reply_next(reply);
+    }
+    let result = desk.result();
+    let expected = (Status::NeedsReview, &StopReason::ReviewFailed, "{}");
+    assert_eq!(
+        (result.status, &result.stop_reason, answer(result)),
+        expected
+    );
+    assert!(
+        format!("{:?}", result.summary).contains("cause"),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn r06_a_schema_that_is_none_is_refused_with_its_program() {
+    let spec = Params {
+        schema: Some(serde_json::json!({"type": 7})),
+        ..Params::default()
+    }
+    .spec();
+    assert!(matches!(
+        BuiltIn.build(&spec),
+        Err(ProgramError::Params { name, .. }) if name == NAME
+    ));
 }
 
 #[test]

@@ -17,13 +17,14 @@ use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
 use crate::model::{Message, Reply, Speaker};
-use crate::outcome::{Status, Verdict, clip};
+use crate::outcome::{Status, Verdict};
 use crate::packet::{Packet, Share};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
 use super::close::Close;
+use super::schema::Schema;
 use choosing::Choosing;
 use fence::Turn;
 use questions::Questions;
@@ -66,7 +67,7 @@ impl Waiting {
 /// The program.
 pub struct Rlm {
     params: Params,
-    schema: Option<jsonschema::Validator>,
+    schema: Schema,
     goal: String,
     standing: Text,
     waiting: Waiting,
@@ -92,9 +93,8 @@ impl Rlm {
     /// Reads the parameters.
     pub fn new(spec: &ProgramSpec) -> Result<Self, ProgramError> {
         let params = Params::read(spec)?;
-        let schema = params.schema.as_ref();
         Ok(Self {
-            schema: schema.and_then(|schema| jsonschema::validator_for(schema).ok()),
+            schema: Schema::new(params.schema.as_ref(), spec)?,
             choosing: (params.recipes == Recipes::Chosen).then(Choosing::default),
             params,
             goal: String::new(),
@@ -296,19 +296,8 @@ impl Rlm {
         if value.text.is_blank() {
             return Some("it is empty".to_owned());
         }
-        let schema = self.schema.as_ref()?;
-        let said = serde_json::Value::String(value.text.as_str().to_owned());
-        if value.form == Form::Text && schema.is_valid(&said) {
-            return None;
-        }
-        // A string may hold the JSON that is wanted.
-        let json = serde_json::from_str(value.text.as_str()).unwrap_or(said);
-        let problems: Vec<String> = schema
-            .iter_errors(&json)
-            .take(3)
-            .map(|error| clip(&format!("{error} (at `{}`)", error.instance_path()), 200))
-            .collect();
-        (!problems.is_empty()).then(|| problems.join("; "))
+        let is_text = value.form == Form::Text;
+        self.schema.mismatch(value.text.as_str(), is_text)
     }
 
     fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {

@@ -1,0 +1,38 @@
+//! What an answer must be, where a JSON schema says so.
+
+use crate::event::ProgramSpec;
+use crate::outcome::clip;
+use crate::program::ProgramError;
+
+/// The schema of an answer, if it has one.
+#[derive(Debug)]
+pub(super) struct Schema(Option<jsonschema::Validator>);
+
+impl Schema {
+    /// Reads a schema, which may be none.
+    pub(super) fn new(
+        schema: Option<&serde_json::Value>,
+        spec: &ProgramSpec,
+    ) -> Result<Self, ProgramError> {
+        let validator = schema.map(jsonschema::validator_for).transpose();
+        let validator =
+            validator.map_err(|error| ProgramError::params(&spec.name, error.to_string()))?;
+        Ok(Self(validator))
+    }
+
+    /// What keeps a text from being an answer. It is the JSON that is wanted, or where that is a string perhaps the string itself.
+    pub(super) fn mismatch(&self, text: &str, may_be_string: bool) -> Option<String> {
+        let schema = self.0.as_ref()?;
+        let said = serde_json::Value::String(text.to_owned());
+        if may_be_string && schema.is_valid(&said) {
+            return None;
+        }
+        let json = serde_json::from_str(text).unwrap_or(said);
+        let problems: Vec<String> = schema
+            .iter_errors(&json)
+            .take(3)
+            .map(|error| clip(&format!("{error} (at `{}`)", error.instance_path()), 200))
+            .collect();
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+}
