@@ -183,6 +183,32 @@ async fn r02_leaf_calls_and_children_answer_code() {
     assert_eq!((report.subcalls, report.children), (3, 2));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r02_a_prompt_of_many_children_reaches_the_model_once() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = ModelServer::start(|seen: &Seen| {
+        let code = if !is_turn(seen) {
+            return said(seen);
+        } else if seen.prompt.contains("The question:\nWhich host") {
+            "each = rlm_query_batched([f'part {n}' for n in range(8)])\n\
+             SUBMIT(', '.join(sorted(set(each + [llm_query('web-3')]))))"
+        } else {
+            "SUBMIT(llm_query('web-3'))"
+        };
+        Behaviour::reply(format!("```repl\n{code}\n```"))
+    })
+    .await
+    .expect("a port");
+    let result = explored_log(dir.path(), &server).await;
+    assert_eq!(
+        (result.status, answer(&result)),
+        (Status::Ok, "about web-3")
+    );
+    let log = server.log();
+    let asked = log.iter().filter(|entry| !is_turn(&entry.seen)).count();
+    assert_eq!((asked, result.budget.spent.calls), (1, 10));
+}
+
 /// Cells and questions have the same numbers in each episode: what a grandchild shares is what its parent was handed, not what
 /// its parent hands to others.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
