@@ -18,7 +18,7 @@ use fathom_core::stop::StopReason;
 use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
-use crate::desk::{Desk, Sent, at};
+use crate::desk::{Desk, at};
 use crate::fixture::{AMPLE, root};
 
 const RICH: Amounts = Amounts {
@@ -542,27 +542,28 @@ fn r02_children_that_ask_the_same_are_told_what_one_of_them_was() {
 
 #[test]
 fn r02_whoever_waits_for_a_call_that_brings_nothing_asks() {
-    let fails = |desk: &mut Desk, call: &Sent, _: (&EpisodeId, AskId)| {
-        desk.fail(call, ModelFailure::sent(FailureKind::Empty, "nothing"));
-    };
-    let is_cut = |desk: &mut Desk, call: &Sent, _: (&EpisodeId, AskId)| desk.cut_reply(call, "A");
-    let is_over = |desk: &mut Desk, call: &Sent, (first, one): (&EpisodeId, AskId)| {
-        end(desk, first, one, submitted("1"));
-        desk.fail(call, ModelFailure::sent(FailureKind::Cancelled, "given up"));
-    };
-    let ways: [fn(&mut Desk, &Sent, (&EpisodeId, AskId)); 3] = [fails, is_cut, is_over];
-    for way in ways {
+    for way in ["it fails", "it is cut", "nobody wants it any more"] {
         let mut desk = open(&params());
         let (_, [(first, one), (second, two)]) = two_children(&mut desk);
         ask(&mut desk, (&first, one), query(0, &["a"]));
         ask(&mut desk, (&second, two), query(0, &["a"]));
         let call = desk.sent();
         assert_eq!((&call.episode, desk.calls_out()), (&first, 0));
-        way(&mut desk, &call, (&first, one));
+        match way {
+            "it fails" => desk.fail(&call, ModelFailure::sent(FailureKind::Empty, "nothing")),
+            "it is cut" => desk.cut_reply(&call, "A"),
+            _ => {
+                end(&mut desk, &first, one, submitted("1"));
+                desk.fail(
+                    &call,
+                    ModelFailure::sent(FailureKind::Cancelled, "given up"),
+                );
+            }
+        }
         desk.steps.retain(|step| !matches!(step, Step::Host { .. }));
         let call = desk.reply_next("A");
-        assert_eq!(call.episode, second);
-        assert_eq!(outcomes(&mut desk), [said("A")]);
+        assert_eq!(call.episode, second, "{way}");
+        assert_eq!(outcomes(&mut desk), [said("A")], "{way}");
     }
 }
 
