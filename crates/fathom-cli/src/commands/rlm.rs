@@ -104,6 +104,8 @@ fn params(asked: &Rlm, profile: Profile) -> Result<Params, CliError> {
             output_tokens_max: 512,
             leaf_tokens_max: 256,
             timeout: Millis(480_000),
+            // What is copied out of the material is nothing to roll dice for.
+            temperature_milli: Some(0),
             ..usual
         },
         Profile::Remote => usual,
@@ -121,4 +123,34 @@ fn params(asked: &Rlm, profile: Profile) -> Result<Params, CliError> {
         params.limits.time = time;
     }
     Ok(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::typed::{Command, Typed};
+
+    #[test]
+    fn r01_a_small_model_only_chooses_and_leaves_nothing_to_chance() {
+        let typed = Typed::try_parse_from(["fathom", "rlm", "Which?", "--context", "a.log"]);
+        let Ok(Typed {
+            command: Command::Rlm(asked),
+            ..
+        }) = typed
+        else {
+            panic!("it is a question about material");
+        };
+        let of = |profile| params(&asked, profile).expect("it has no schema to read");
+        let (small, large) = (of(Profile::Local), of(Profile::Remote));
+        assert_eq!(
+            (small.temperature_milli, small.recipes),
+            (Some(0), Recipes::Chosen)
+        );
+        assert_eq!(
+            (large.temperature_milli, large.recipes),
+            (None, Recipes::Offered)
+        );
+    }
 }
