@@ -318,6 +318,17 @@ fn r01_two_files_are_compared_by_name() {
 }
 
 #[test]
+fn r01_entries_are_set_side_by_side() {
+    let mut desk = ask("Which tickets contradict each other?");
+    end(&mut desk, printed(LOOK));
+    assert_eq!(
+        end(&mut desk, submitted(r#"[["open", "shut"]]"#)),
+        r#"made = recipes.pairwise("Which tickets contradict each other?")"#
+    );
+    assert_eq!(recipes(desk.result()), ["pairwise"]);
+}
+
+#[test]
 fn r04_without_a_sandbox_there_is_no_recipe() {
     let mut desk = ask("Who took the parcel?");
     let unavailable = CellEnd {

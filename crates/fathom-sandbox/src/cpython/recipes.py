@@ -15,7 +15,8 @@ ITEMS_MAX = 300             # That are read one by one; above it a sample is.
 SAMPLE_ITEMS = 200
 PARTS_MAX = 8
 PART_CHARS = 1200
-PAIRS_MAX = 300
+PAIRS_MAX = 300             # That are read.
+PAIRS_LOOKED_AT = 2000000   # Before some are chosen.
 
 STOP_WORDS = frozenset("""a about after all also an and any are as at be been before between but by can could did do does
 for from give go had has have her his how i if in into is it its list many me more most much must my name no not of on or
@@ -759,18 +760,32 @@ def compare(a, b, question="", data=None):
     return made
 
 
+def _likely_pairs(items):
+    """The pairs that share the rarest words, at most so many as can be read. Not all pairs are looked at: they may be millions."""
+    holders = collections.defaultdict(list)
+    for index, item in enumerate(items):
+        for word in set(re.findall(r"[^\W_]{3,}", _lower(item))) - STOP_WORDS:
+            holders[word].append(index)
+    shared, left = collections.Counter(), PAIRS_LOOKED_AT
+    for held in sorted(filter(lambda held: len(held) > 1, holders.values()), key=len):
+        left -= len(held) ** 2
+        if left < 0:
+            break
+        for pair in itertools.combinations(held, 2):
+            shared[pair] += 1 / len(held)
+    return sorted(pair for pair, _ in shared.most_common(PAIRS_MAX))
+
+
 def pairwise(question, items=None, data=None):
-    """The pairs of entries for which a model answers the question (about a pair) with yes."""
+    """The pairs of entries of which a model says that the question, asked of entries that belong together, means them."""
     items = _entries(data) if items is None else [_written(item) for item in items]
-    pairs = list(itertools.combinations(range(len(items)), 2))
-    if len(pairs) > PAIRS_MAX:
-        # Those that share the rarest words come first.
-        words = [set(re.findall(r"[^\W_]{3,}", _lower(item))) - STOP_WORDS for item in items]
-        seen = collections.Counter(word for item in words for word in item)
-        score = lambda pair: sum(1 / seen[word] for word in words[pair[0]] & words[pair[1]])
-        pairs = sorted(heapq.nlargest(PAIRS_MAX, pairs, key=score))
-        print("only the %d likeliest pairs were read" % PAIRS_MAX)
-    prompts = ["%s1: %s\n2: %s\n\n%s Reply yes or no." % (DATA, _shown(items[one]), _shown(items[two]), question) for one, two in pairs]
+    if math.comb(len(items), 2) <= PAIRS_MAX:
+        pairs = list(itertools.combinations(range(len(items)), 2))
+    else:
+        pairs = _likely_pairs(items)
+        print("only the %d likeliest pairs were read" % len(pairs))
+    prompts = ["%s1: %s\n2: %s\n\nQuestion: %s\nIs the answer yes for 1 and 2 together, or are they such a pair? Reply yes or no." % (
+        DATA, _body(items[one]), _body(items[two]), question) for one, two in pairs]
     agreed = _agreed(prompts) if prompts else []
     if prompts and all(is_pair is None for is_pair in agreed):
         raise LookupError("no pair could be judged")

@@ -353,6 +353,33 @@ async fn r01_pairs_and_passages_are_read() {
     assert_eq!(submitted(ended(&mut session, code, invented).await), "null");
 }
 
+/// Five thousand entries are twelve million pairs: those alike in what is rare are read, in little room.
+#[tokio::test]
+async fn r01_of_many_entries_the_likely_pairs_are_read() {
+    let entries: String = (0..5_000)
+        .map(|n| {
+            let part = if n % 2_500 == 7 { "gasket" } else { "part" };
+            format!("report {n} from the yard: {part} {} is late\n", n % 2_500)
+        })
+        .collect();
+    let mut session = on(&entries).await;
+    let alike = say(|prompt| {
+        if prompt.matches("gasket").count() == 2 {
+            "yes"
+        } else {
+            "no"
+        }
+        .to_owned()
+    });
+    let code = "SUBMIT(recipes.pairwise('Which reports are about one another?'))";
+    let end = ended(&mut session, code, alike).await;
+    assert!(end.output.head.as_str().contains("300 likeliest pairs"));
+    assert_eq!(
+        submitted(end),
+        r#"[["report 7 from the yard: gasket 7 is late", "report 2507 from the yard: gasket 7 is late"]]"#
+    );
+}
+
 /// Material of every shape, and material that is meant to hurt.
 #[tokio::test]
 async fn r03_no_material_breaks_a_recipe() {

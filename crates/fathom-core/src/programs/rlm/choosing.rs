@@ -31,6 +31,7 @@ You choose how a program looks for the answer to a question about a large file. 
 - classify_each: how many entries are something by their meaning
 - map_reduce_summary: the whole in a few points
 - compare: two files side by side
+- pairwise: which entries go together, two by two
 
 Question: Tell me the serial number of the pump in Oslo.
 {\"recipe\":\"find\",\"keywords\":[\"serial\",\"pump\",\"Oslo\"]}
@@ -266,6 +267,7 @@ fn valid(recipe: Recipe, facts: &Facts, given: &[Given]) -> Option<Recipe> {
         Recipe::ClassifyEach { label } => !label.trim().is_empty() && is_short(label),
         Recipe::MapReduceSummary { bullets } => (1..=12).contains(bullets),
         Recipe::Compare { a, b } => a != b && is_given(a) && is_given(b),
+        Recipe::Pairwise {} => true,
     };
     Some(match recipe {
         _ if !is_right => return None,
@@ -327,6 +329,7 @@ fn forms(facts: &Facts, given: &[Given], tried: &[&str]) -> Json {
                 ),
             ]),
         ),
+        ("pairwise", form(&[recipe("pairwise")])),
     ];
     for field in facts.fields.iter().filter(|field| !field.values.is_empty()) {
         let values = field

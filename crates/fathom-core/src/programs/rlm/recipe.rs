@@ -31,6 +31,8 @@ pub(super) enum Recipe {
     MapReduceSummary { bullets: u8 },
     /// Two pieces of the material side by side.
     Compare { a: String, b: String },
+    /// The entries that go together, two by two.
+    Pairwise {},
 }
 
 /// What `aggregate` can do.
@@ -47,6 +49,7 @@ impl Recipe {
             Self::ClassifyEach { .. } => "classify_each",
             Self::MapReduceSummary { .. } => "map_reduce_summary",
             Self::Compare { .. } => "compare",
+            Self::Pairwise {} => "pairwise",
         }
     }
 
@@ -72,6 +75,7 @@ impl Recipe {
             Self::Compare { a, b } => {
                 format!("{}, {}, {question}", python_literal(a), python_literal(b))
             }
+            Self::Pairwise {} => question,
         };
         let name = self.name();
         format!(

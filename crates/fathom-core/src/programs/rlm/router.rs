@@ -50,6 +50,9 @@ pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Re
     {
         return aggregate(op, &question, facts);
     }
+    if question.pairs() {
+        return Some(Recipe::Pairwise {});
+    }
     match question.words.first().map(String::as_str) {
         Some("why" | "how" | "explain" | "describe") => Some(Recipe::FilterThenRead {
             keywords: Vec::new(),
@@ -189,6 +192,16 @@ impl Question {
         .iter()
         .any(|phrase| self.says(phrase))
             || self.begins(&["count", "breakdown", "distribution"])
+    }
+
+    /// Whether entries are asked for that go together, not something about one of them.
+    fn pairs(&self) -> bool {
+        matches!(
+            self.words.first().map(String::as_str),
+            Some("which" | "find" | "list" | "show" | "are")
+        ) && ["each other", "one another", "pairs of", "duplicates"]
+            .iter()
+            .any(|phrase| self.says(phrase))
     }
 
     fn operation(&self) -> Option<&'static str> {

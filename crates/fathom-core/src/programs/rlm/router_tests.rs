@@ -100,6 +100,16 @@ fn plain_questions_are_decided_and_others_are_not() {
         ("What is the highest pressure of the valve?", find()),
         ("Who took parcel 4?", find()),
         ("Why did the build fail?", read()),
+        (
+            "Which tickets contradict each other?",
+            Some(Recipe::Pairwise {}),
+        ),
+        (
+            "Find pairs of tickets about the same fault",
+            Some(Recipe::Pairwise {}),
+        ),
+        ("List the duplicates", Some(Recipe::Pairwise {})),
+        ("What did the pilots tell each other?", find()),
         // Meanings, several conditions, nothing that is written down.
         ("How many tickets are complaints?", None),
         ("How many tickets mention a late delivery?", None),
