@@ -21,6 +21,7 @@ mod table;
 
 use std::cell::RefCell;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -98,7 +99,11 @@ async fn serve(latency: Duration) {
 fn text(folder: &Path, name: &str, bytes: usize) -> PathBuf {
     let path = folder.join(name);
     let line = "a line of plain words that says nothing in particular, 64 bytes\n";
-    fs::write(&path, line.repeat(bytes / line.len() + 1)).unwrap();
+    let mut file = fs::File::create(&path).unwrap();
+    file.write_all(line.repeat(bytes / line.len() + 1).as_bytes())
+        .unwrap();
+    // Or the disk is still busy with it when the first run is timed.
+    file.sync_all().unwrap();
     path
 }
 
