@@ -164,6 +164,7 @@ fn main() {
                         latency: Millis(1),
                         timing: None,
                         recalled: None,
+                        margin_milli: None,
                     }),
                     jitter: 0,
                 }

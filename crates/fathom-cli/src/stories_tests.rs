@@ -232,6 +232,7 @@ impl Teller {
             latency: Millis(at.saturating_sub(120)),
             timing: None,
             recalled: None,
+            margin_milli: None,
         };
         let kind = EventKind::ModelReplied {
             ask: AskId(ask),

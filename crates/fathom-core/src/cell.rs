@@ -210,6 +210,13 @@ impl Texts for CellReply {
 pub enum CellOutcome {
     /// This was said.
     Said(Text),
+    /// This was chosen among a few.
+    Chosen {
+        /// What was said.
+        text: Text,
+        /// How much likelier it was than the others, as [`Reply::margin_milli`](crate::model::Reply::margin_milli).
+        margin_milli: i32,
+    },
     /// Nothing that may be taken for an answer.
     Fault(CellFault),
 }
@@ -217,7 +224,7 @@ pub enum CellOutcome {
 impl Texts for CellOutcome {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         match self {
-            Self::Said(text) => f(text),
+            Self::Said(text) | Self::Chosen { text, .. } => f(text),
             Self::Fault(fault) => fault.each_text(f),
         }
     }

@@ -382,6 +382,10 @@ pub struct Reply {
     /// Where it was said before, when no model was asked this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalled: Option<Recalled>,
+    /// How much likelier its beginning was than any that leads elsewhere, in thousandths of a natural logarithm, where it
+    /// was chosen among a few and the model runs in this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin_milli: Option<i32>,
 }
 
 impl Reply {
@@ -400,6 +404,7 @@ impl Reply {
             latency: Millis(0),
             timing: None,
             recalled: Some(recalled),
+            margin_milli: self.margin_milli,
         }
     }
 }

@@ -169,6 +169,7 @@ impl Heard {
             latency,
             timing: None,
             recalled: None,
+            margin_milli: None,
         })
     }
 }

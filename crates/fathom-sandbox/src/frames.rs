@@ -77,6 +77,13 @@ pub enum Reply<'a> {
 pub enum Outcome<'a> {
     /// This was said.
     Said(&'a str),
+    /// This was chosen among a few.
+    Chosen {
+        /// What was said.
+        text: &'a str,
+        /// How much likelier it was than the others, as a natural logarithm.
+        margin: f64,
+    },
     /// Nothing that may be taken for an answer.
     Fault {
         /// Name of the exception.
@@ -119,6 +126,10 @@ impl<'a> From<&'a CellOutcome> for Outcome<'a> {
     fn from(outcome: &'a CellOutcome) -> Self {
         match outcome {
             CellOutcome::Said(text) => Self::Said(text.as_str()),
+            CellOutcome::Chosen { text, margin_milli } => Self::Chosen {
+                text: text.as_str(),
+                margin: f64::from(*margin_milli) / 1e3,
+            },
             CellOutcome::Fault(fault) => Self::Fault {
                 kind: fault.kind.name(),
                 message: fault.message.as_str(),

@@ -248,6 +248,7 @@ pub(crate) fn reply(input_tokens: u64, text: &str) -> Reply {
         latency: Millis(10),
         timing: None,
         recalled: None,
+        margin_milli: None,
     }
 }
 

@@ -6,10 +6,10 @@ use fathom_core::cell::{
     CellReply, CellTask, ContextSource, FaultKind, Form, Output, Value,
 };
 use fathom_core::command::Command;
-use fathom_core::event::{Departure, EventKind, Started};
+use fathom_core::event::{CallOutcome, Departure, EventKind, Started};
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, Digest, EpisodeId};
-use fathom_core::model::ModelRole;
+use fathom_core::model::{ModelRole, Reply};
 use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::programs::BuiltIn;
 use fathom_core::programs::rlm::{self, Given, Params, Place, Report};
@@ -19,7 +19,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
 use crate::desk::{Desk, at};
-use crate::fixture::{AMPLE, root};
+use crate::fixture::{self, AMPLE, root};
 
 const RICH: Amounts = Amounts {
     tokens: 100_000_000,
@@ -123,7 +123,7 @@ fn said(text: &str) -> CellOutcome {
 
 fn kind(outcome: &CellOutcome) -> Option<FaultKind> {
     match outcome {
-        CellOutcome::Said(_) => None,
+        CellOutcome::Said(_) | CellOutcome::Chosen { .. } => None,
         CellOutcome::Fault(fault) => Some(fault.kind),
     }
 }
@@ -495,6 +495,27 @@ fn r02_the_same_prompt_is_asked_once_in_a_run() {
     end(&mut desk, &root, running, submitted("done"));
     let report = report(desk.result());
     assert_eq!((report.subcalls, report.memoised), (2, 2));
+}
+
+/// How sure the model was reaches the code, also when the answer is one of before.
+#[test]
+fn r02_a_choice_is_told_with_how_far_it_leads() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "llm_query('a')");
+    ask(&mut desk, (&root, running), query(0, &["a"]));
+    let sent = desk.sent();
+    let reply = Reply {
+        margin_milli: Some(-250),
+        ..fixture::reply(sent.input_tokens(), "no")
+    };
+    desk.answer(&sent, CallOutcome::Replied(reply));
+    let chosen = [CellOutcome::Chosen {
+        text: "no".into(),
+        margin_milli: -250,
+    }];
+    assert_eq!(outcomes(&mut desk), chosen);
+    ask(&mut desk, (&root, running), query(1, &["a"]));
+    assert_eq!(outcomes(&mut desk), chosen);
 }
 
 /// Two children that each run a cell, and the cell of the root that asked for them.

@@ -469,6 +469,7 @@ impl Weather {
                     latency: Millis(1),
                     timing: None,
                     recalled: None,
+                    margin_milli: None,
                 })
             }
         }

@@ -34,6 +34,7 @@ pub(crate) struct Job {
 pub(crate) struct Spoken {
     pub(crate) text: String,
     pub(crate) ending: Ending,
+    pub(crate) margin_milli: Option<i32>,
     pub(crate) output_tokens: u64,
     pub(crate) timing: Timing,
 }
@@ -49,6 +50,7 @@ pub(crate) struct Turn {
     written: u32,
     began: Option<Instant>,
     first_word: Option<Instant>,
+    margin_milli: Option<i32>,
 }
 
 impl Turn {
@@ -62,6 +64,7 @@ impl Turn {
             written: 0,
             began: None,
             first_word: None,
+            margin_milli: None,
         }
     }
 
@@ -84,6 +87,15 @@ impl Turn {
             self.began = Some(now);
             self.shared_tokens = shared_tokens;
         }
+    }
+
+    pub(crate) fn has_begun_to_write(&self) -> bool {
+        self.written > 0
+    }
+
+    /// Notes how much likelier the first word was than others that might have come.
+    pub(crate) fn weigh(&mut self, margin_milli: Option<i32>) {
+        self.margin_milli = margin_milli;
     }
 
     pub(crate) fn parts(&mut self) -> (&mut Sampler, Option<&mut Matcher>) {
@@ -123,6 +135,7 @@ impl Turn {
             Ok(Spoken {
                 text,
                 ending,
+                margin_milli: self.margin_milli,
                 output_tokens: u64::from(self.written),
                 timing: Timing {
                     reading: millis(first_word - began),

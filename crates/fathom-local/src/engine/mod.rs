@@ -210,6 +210,7 @@ impl Inner {
         let Spoken {
             text,
             ending,
+            margin_milli,
             output_tokens,
             timing,
         } = spoken.await.map_err(|_| stopped())??;
@@ -232,6 +233,7 @@ impl Inner {
             latency: millis(machine::now() - begin),
             timing: Some(timing),
             recalled: None,
+            margin_milli,
         })
     }
 

@@ -111,6 +111,44 @@ fn each_candidate(logits: &[f32], allowed: Option<&SimpleVob>, mut visit: impl F
     }
 }
 
+/// Most beginnings that are a choice among a few.
+const FEW: usize = 64;
+
+/// How much likelier the beginning `chosen` is than those that lead elsewhere, in thousandths of a natural logarithm. `None`
+/// where there is no other, or where there are too many for a choice.
+pub(crate) fn margin_milli(
+    logits: &[f32],
+    allowed: &SimpleVob,
+    chosen: LlamaToken,
+    piece: impl Fn(LlamaToken) -> Vec<u8>,
+) -> Option<i32> {
+    if allowed.num_set() > FEW {
+        return None;
+    }
+    let chosen = piece(chosen);
+    let (mut alike, mut others) = (Vec::new(), Vec::new());
+    each_candidate(logits, Some(allowed), |token, logit| {
+        let Some(token) = token_of(token) else { return };
+        let piece = piece(token);
+        // `y` and `yes` begin the same word.
+        let is_alike = piece.starts_with(&chosen) || chosen.starts_with(&piece);
+        if is_alike { &mut alike } else { &mut others }.push(logit);
+    });
+    let difference = together(&alike)? - together(&others)?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a conversion to an integer keeps to its bounds"
+    )]
+    Some((difference * 1e3).round() as i32)
+}
+
+/// The logit of one of several coming next.
+fn together(logits: &[f32]) -> Option<f32> {
+    let most = logits.iter().copied().reduce(f32::max)?;
+    let sum: f32 = logits.iter().map(|logit| (logit - most).exp()).sum();
+    Some(most + sum.ln())
+}
+
 /// The `count` candidates with the highest logits, the highest first.
 fn likeliest(logits: &[f32], allowed: Option<&SimpleVob>, count: usize) -> Vec<(usize, f32)> {
     let mut best: Vec<(usize, f32)> = Vec::with_capacity(count + 1);

@@ -5,7 +5,7 @@ use llama_cpp_2::token::LlamaToken;
 use llguidance::toktrie::SimpleVob;
 use proptest::prelude::*;
 
-use super::{Dice, Habit, Sampler, likeliest};
+use super::{Dice, Habit, Sampler, likeliest, margin_milli};
 
 fn request(temperature_milli: Option<u16>, pattern: Option<&str>) -> Request {
     Request {
@@ -78,4 +78,27 @@ proptest! {
         let found: Vec<f32> = likeliest(&logits, None, count).into_iter().map(|(_, logit)| logit).collect();
         prop_assert_eq!(found, sorted);
     }
+}
+
+/// `y` counts for `yes`: both begin the same word.
+#[test]
+fn a_choice_is_weighed_against_what_leads_elsewhere() {
+    let pieces = ["yes", "y", "no", "maybe"];
+    let piece = |token: LlamaToken| {
+        pieces[usize::try_from(token.0).unwrap()]
+            .as_bytes()
+            .to_vec()
+    };
+    let margin = |logits: &[f32], allowed: &[u32]| {
+        let mut set = SimpleVob::alloc(logits.len());
+        for token in allowed {
+            set.allow_token(*token);
+        }
+        margin_milli(logits, &set, LlamaToken(0), piece)
+    };
+    let even = std::f32::consts::LN_2;
+    assert_eq!(margin(&[2.0, 2.0, 2.0, 9.0], &[0, 1, 2]), Some(693));
+    assert_eq!(margin(&[2.0, 2.0, 2.0 + even, 9.0], &[0, 1, 2]), Some(0));
+    assert_eq!(margin(&[2.0, 2.0, 9.0, 9.0], &[0, 1]), None);
+    assert_eq!(margin(&[0.0; 100], &(0..100).collect::<Vec<_>>()), None);
 }

@@ -18,7 +18,7 @@ use super::cache::{Cache, SHARED_TOKENS_MIN, Seat, common};
 use super::job::{Counters, Job, Turn};
 use super::strain::{Strain, waited};
 use super::vocabulary::Vocabulary;
-use super::{Plan, machine};
+use super::{Plan, machine, sampling};
 
 /// How long an idle engine looks round for calls that come together with the first.
 const GATHER: Duration = Duration::from_millis(2);
@@ -392,6 +392,7 @@ impl Worker<'_, '_> {
     fn write(&mut self, index: usize, row: i32, now: Instant) -> Verdict {
         let active = &mut self.active[index];
         let logits = self.cache.logits(row);
+        let is_first = !active.turn.has_begun_to_write();
         let (sampler, mut matcher) = active.turn.parts();
         let mut constraining = Duration::ZERO;
         let allowed = match matcher.as_mut().map(|matcher| {
@@ -410,6 +411,14 @@ impl Worker<'_, '_> {
         if self.vocabulary.ends(token) {
             return Verdict::Ends(Ending::Complete);
         }
+        let margin_milli = match &allowed {
+            Some(allowed) if is_first => sampling::margin_milli(logits, allowed, token, |token| {
+                let mut bytes = Vec::new();
+                self.vocabulary.piece(token, &mut bytes);
+                bytes
+            }),
+            _ => None,
+        };
         let mut formed = false;
         if let Some(matcher) = matcher {
             let begin = machine::now();
@@ -424,6 +433,9 @@ impl Worker<'_, '_> {
         let mut bytes = Vec::new();
         self.vocabulary.piece(token, &mut bytes);
         active.turn.write(now, token, &bytes);
+        if is_first {
+            active.turn.weigh(margin_milli);
+        }
         if formed {
             Verdict::Ends(Ending::Complete)
         } else if active.turn.left_to_write() == 0 {

@@ -15,6 +15,9 @@ ITEMS_MAX = 300             # That are read one by one; above it a sample is.
 SAMPLE_ITEMS = 200
 PARTS_MAX = 8
 PART_CHARS = 1200
+JUDGED_MIN = 8              # Below it there are no groups.
+GROUPS_APART = 2            # At least, as a natural logarithm: what fits no entry makes groups as well, side by side.
+TWO_GROUPS = 0.77           # Of the spread of leanings, what lies between two groups; evenly spread ones have three quarters.
 PAIRS_MAX = 300             # That are read.
 PAIRS_LOOKED_AT = 2000000   # Before some are chosen.
 
@@ -31,23 +34,50 @@ names = {}  # The names of the session: `context`, `llm_query`, `llm_query_batch
 
 # What a model is asked.
 
-def _ask(prompts, max_tokens, pattern=None):
+def _replies(prompts, max_tokens, pattern=None):
     """Replies, None where there is none. An answer that was cut off is better than nothing."""
     try:
         replies = names["llm_query_batched"](prompts, pattern=pattern, max_tokens=max_tokens)
     except names["Truncated"] as error:
         replies = error.each
-    said = []
-    for reply in replies:
-        reply = reply if isinstance(reply, str) else getattr(reply, "partial", None)
-        said.append(reply.strip() if isinstance(reply, str) else None)
-    return said
+    said = [reply if isinstance(reply, str) else getattr(reply, "partial", None) for reply in replies]
+    return [reply if isinstance(reply, str) else None for reply in said]
+
+
+def _ask(prompts, max_tokens, pattern=None):
+    return [reply and reply.strip() for reply in _replies(prompts, max_tokens, pattern)]
+
+
+def _leanings(prompts):
+    """How far each reply leans to yes (above zero) or to no (below), None for what is neither."""
+    leanings = []
+    for reply in _replies(prompts, 2, pattern="yes|no"):
+        # Not every model is held to a pattern: some say `Yes.`, and few say how sure they are.
+        word = re.match(r"\W*(yes|no)\b", reply or "", re.I)
+        margin = getattr(reply, "margin", 1)
+        leanings.append(word and (margin if word.group(1).lower() == "yes" else -margin))
+    return leanings
 
 
 def _agreed(prompts):
-    """True for each yes, False for each no, None for what is neither. Not every model is held to a pattern: some say `Yes.`"""
-    words = [re.match(r"\W*(yes|no)\b", reply or "", re.I) for reply in _ask(prompts, 2, pattern="yes|no")]
-    return [word and word.group(1).lower() == "yes" for word in words]
+    """True for each yes, False for each no, None for what is neither."""
+    return [None if leaning is None else leaning > 0 for leaning in _leanings(prompts)]
+
+
+def _parting(leanings):
+    """Where leanings part into two groups, zero where they do not. A small model may lean to no throughout, and less so where it
+    is yes."""
+    values = sorted(leaning for leaning in leanings if leaning is not None)
+    count, whole = len(values), sum(values)
+    spread = sum((value - whole / count) ** 2 for value in values) if values else 0
+    best, apart, parting, below = 0, 0, 0, 0
+    for at in range(1, count):
+        below += values[at - 1]
+        step = (whole - below) / (count - at) - below / at
+        between = step ** 2 * at * (count - at) / count
+        if between > best:
+            best, apart, parting = between, step, (values[at - 1] + values[at]) / 2
+    return parting if count >= JUDGED_MIN and apart > GROUPS_APART and best > TWO_GROUPS * spread else 0
 
 
 def _shown(line, most=LINE_CHARS_MAX):
@@ -634,22 +664,6 @@ def _body(entry):
     return _shown(max(texts, key=len) if texts else entry)
 
 
-EXAMPLES = """Does the text fit the description? Reply yes or no.
-Text: The parcel came broken and nobody answers my mails.
-Description: complaint
-yes
-Text: What are your opening hours on Sunday?
-Description: complaint
-no
-Text: My password is not accepted.
-Description: trouble with signing in
-yes
-Text: Thank you, all is well.
-Description: delivery
-no
-"""
-
-
 def classify_each(label, data=None):
     """How many entries fit a label by what they mean: read one by one, or a sample of them, and then an estimate."""
     entries = _entries(data)
@@ -658,10 +672,12 @@ def classify_each(label, data=None):
     chosen = range(len(entries))
     if len(entries) > ITEMS_MAX:
         chosen = sorted(random.Random(0).sample(chosen, SAMPLE_ITEMS))
-    prompts = ["%sText: %s\nDescription: %s\n" % (EXAMPLES, _body(entries[index]), label) for index in chosen]
-    agreed = _agreed(prompts)
-    fits = [index for index, is_fit in zip(chosen, agreed) if is_fit]
-    read = sum(is_fit is not None for is_fit in agreed)
+    # Short, and without examples: a small model lets itself be led by them more than by the text.
+    prompts = ['Text: "%s"\nIs this text about %s? Reply yes or no.' % (_body(entries[index]), label) for index in chosen]
+    leanings = _leanings(prompts)
+    parting = _parting(leanings)
+    fits = [index for index, leaning in zip(chosen, leanings) if leaning is not None and leaning > parting]
+    read = sum(leaning is not None for leaning in leanings)
     if not read:
         raise LookupError("no entry could be judged")
     share = len(fits) / read

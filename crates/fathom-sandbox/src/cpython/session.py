@@ -135,9 +135,17 @@ def ask(call):
     return wait(number, cell)
 
 
+class Chosen(str):
+    """A reply that was chosen among a few; `margin` is how much likelier it was than the others, as a natural logarithm."""
+
+
 def outcome(item):
     if "said" in item:
         return item["said"]
+    if "chosen" in item:
+        chosen = Chosen(item["chosen"]["text"])
+        chosen.margin = item["chosen"]["margin"]
+        return chosen
     fault = item["fault"]
     error = faults.get(fault["kind"], QueryError)(fault["message"])
     error.partial = fault.get("partial")

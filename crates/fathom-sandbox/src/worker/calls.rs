@@ -303,7 +303,9 @@ fn result(reply: Reply, batched: bool) -> ExtFunctionResult {
     let failed = |outcome: &Outcome| matches!(outcome, Outcome::Fault { .. });
     if !batched || outcomes.iter().all(failed) {
         return match outcomes.into_iter().next() {
-            Some(Outcome::Said(text)) => MontyObject::String(text).into(),
+            Some(Outcome::Said(text) | Outcome::Chosen { text }) => {
+                MontyObject::String(text).into()
+            }
             Some(Outcome::Fault { kind, message }) => {
                 let (exception, message) = fault(&kind, &message);
                 MontyException::new(exception, Some(message)).into()
@@ -312,7 +314,7 @@ fn result(reply: Reply, batched: bool) -> ExtFunctionResult {
         };
     }
     let item = |outcome| match outcome {
-        Outcome::Said(text) => MontyObject::String(text),
+        Outcome::Said(text) | Outcome::Chosen { text } => MontyObject::String(text),
         Outcome::Fault { kind, message } => {
             let (exc_type, message) = fault(&kind, &message);
             MontyObject::Exception {

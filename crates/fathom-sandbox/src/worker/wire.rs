@@ -68,6 +68,7 @@ pub(super) enum Reply {
 #[serde(rename_all = "snake_case")]
 pub(super) enum Outcome {
     Said(String),
+    Chosen { text: String },
     Fault { kind: String, message: String },
 }
 

@@ -58,6 +58,8 @@ struct Piece {
 struct Rule {
     when: String,
     say: Option<String>,
+    /// How far that leads.
+    margin_milli: Option<i32>,
     fault: Option<FaultKind>,
     partial: Option<String>,
     /// How often it holds.
@@ -114,7 +116,13 @@ impl Answerer<'_> {
             }
             *used += 1;
             return match (&rule.say, rule.fault) {
-                (Some(say), None) => Ok(CellOutcome::Said(say.as_str().into())),
+                (Some(say), None) => Ok(match rule.margin_milli {
+                    None => CellOutcome::Said(say.as_str().into()),
+                    Some(margin_milli) => CellOutcome::Chosen {
+                        text: say.as_str().into(),
+                        margin_milli,
+                    },
+                }),
                 (None, Some(kind)) => Ok(CellOutcome::Fault(CellFault {
                     kind,
                     message: "as the case has it".into(),

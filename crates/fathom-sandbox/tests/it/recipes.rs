@@ -5,6 +5,7 @@ use std::fmt::Write;
 use fathom_core::cell::{
     CellCall, CellEnd, CellFault, CellOutcome, CellQuestion, CellReply, FaultKind, Form,
 };
+use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_sandbox::{Content, Material, Session};
 
@@ -14,7 +15,7 @@ use crate::fixture::{cell, load, run_with, sandbox, text};
 fn say(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellReply {
     move |question| match &question.call {
         CellCall::Query { prompts, .. } => {
-            let said = |prompt: &fathom_core::text::Text| answer(prompt.as_str()).into();
+            let said = |prompt: &Text| answer(prompt.as_str()).into();
             CellReply::Each(prompts.iter().map(said).map(CellOutcome::Said).collect())
         }
         other => panic!("recipes do not ask this: {other:?}"),
@@ -325,6 +326,46 @@ async fn r01_entries_are_judged_one_by_one_or_by_a_sample() {
     assert_eq!(submitted(end), "every entry was judged the same");
 }
 
+/// A small model says no to everything, but less firmly where it is yes: the two groups are told apart.
+#[tokio::test]
+async fn r01_a_judge_who_leans_one_way_is_heard_by_how_far() {
+    let kinds = ["broken", "fine", "fine", "fine"];
+    let letters = kinds
+        .map(|kind| format!("the letter says {kind}\n"))
+        .concat()
+        .repeat(10);
+    let code = "SUBMIT(recipes.classify_each('a complaint')['fits'])";
+    for (word, broken, fine, fits) in [
+        ("no", 200, 3_000, "10"),
+        ("yes", 4_000, 900, "10"),
+        // Groups so close are of some other kind.
+        ("no", 2_400, 3_000, "0"),
+        ("no", 1_000, 1_000, "0"),
+    ] {
+        let mut noise = (0..).map(|turn| turn % 10 * 30);
+        let mut lean = |prompt: &Text| CellOutcome::Chosen {
+            text: word.into(),
+            margin_milli: if prompt.as_str().contains("broken") {
+                broken
+            } else {
+                fine
+            } + noise.next().unwrap(),
+        };
+        let answer = |question: &CellQuestion| match &question.call {
+            CellCall::Query { prompts, .. } => {
+                CellReply::Each(prompts.iter().map(&mut lean).collect())
+            }
+            other => panic!("recipes do not ask this: {other:?}"),
+        };
+        let mut session = on(&letters).await;
+        assert_eq!(
+            submitted(ended(&mut session, code, answer).await),
+            fits,
+            "{word} {broken} {fine}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn r01_pairs_and_passages_are_read() {
     let mut session = on("x").await;
@@ -356,12 +397,16 @@ async fn r01_pairs_and_passages_are_read() {
 /// Five thousand entries are twelve million pairs: those alike in what is rare are read, in little room.
 #[tokio::test]
 async fn r01_of_many_entries_the_likely_pairs_are_read() {
-    let entries: String = (0..5_000)
-        .map(|n| {
-            let part = if n % 2_500 == 7 { "gasket" } else { "part" };
-            format!("report {n} from the yard: {part} {} is late\n", n % 2_500)
-        })
-        .collect();
+    let mut entries = String::new();
+    for n in 0..5_000 {
+        let part = if n % 2_500 == 7 { "gasket" } else { "part" };
+        writeln!(
+            entries,
+            "report {n} from the yard: {part} {} is late",
+            n % 2_500
+        )
+        .unwrap();
+    }
     let mut session = on(&entries).await;
     let alike = say(|prompt| {
         if prompt.matches("gasket").count() == 2 {
@@ -479,7 +524,7 @@ async fn r01_recipes_work_on_material_of_any_shape() {
 fn cut_off(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellReply {
     move |question| match &question.call {
         CellCall::Query { prompts, .. } => {
-            let cut = |prompt: &fathom_core::text::Text| {
+            let cut = |prompt: &Text| {
                 CellOutcome::Fault(CellFault {
                     kind: FaultKind::Truncated,
                     message: "the reply ran into its output cap".into(),

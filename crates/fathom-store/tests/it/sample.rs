@@ -283,6 +283,7 @@ fn reply(words: &str) -> CallOutcome {
         latency: Millis(5),
         timing: None,
         recalled: None,
+        margin_milli: None,
     })
 }
 

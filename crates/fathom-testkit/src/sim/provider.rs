@@ -162,6 +162,7 @@ impl Provider {
             latency: Millis(1),
             timing: None,
             recalled: None,
+            margin_milli: None,
         })
     }
 

@@ -163,6 +163,7 @@ fn said(output_tokens: u64) -> CallOutcome {
         latency: Millis(1),
         timing: None,
         recalled: None,
+        margin_milli: None,
     })
 }
 

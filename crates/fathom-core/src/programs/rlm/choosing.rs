@@ -164,7 +164,11 @@ impl Rlm {
         };
         choosing.step = Step::Choose;
         choosing.was_asked = true;
-        let schema = forms(&choosing.facts, &self.params.given, &choosing.tried);
+        let mut closed = choosing.tried.clone();
+        if router::counts_entries(&self.goal, &choosing.facts) {
+            closed.push("aggregate");
+        }
+        let schema = forms(&choosing.facts, &self.params.given, &closed);
         let mut prompt = EXAMPLES.to_owned();
         if !choosing.facts.fields.is_empty() {
             let names = choosing
@@ -255,7 +259,7 @@ fn is_short(word: &str) -> bool {
 fn valid(recipe: Recipe, facts: &Facts, given: &[Given]) -> Option<Recipe> {
     let is_given = |name: &str| given.iter().any(|given| given.name == name);
     let is_right = match &recipe {
-        Recipe::Find { .. } | Recipe::FilterThenRead { .. } => true,
+        Recipe::Find { .. } | Recipe::FilterThenRead { .. } | Recipe::Pairwise {} => true,
         Recipe::CountByField { field, value } => facts
             .field(field)
             .is_some_and(|field| value.is_empty() || field.values.contains(value)),
@@ -267,7 +271,6 @@ fn valid(recipe: Recipe, facts: &Facts, given: &[Given]) -> Option<Recipe> {
         Recipe::ClassifyEach { label } => !label.trim().is_empty() && is_short(label),
         Recipe::MapReduceSummary { bullets } => (1..=12).contains(bullets),
         Recipe::Compare { a, b } => a != b && is_given(a) && is_given(b),
-        Recipe::Pairwise {} => true,
     };
     Some(match recipe {
         _ if !is_right => return None,
@@ -297,7 +300,7 @@ fn form(members: &[(&str, Json)]) -> Json {
 }
 
 /// The forms that can be filled in here: names before arguments, and arguments from what was found.
-fn forms(facts: &Facts, given: &[Given], tried: &[&str]) -> Json {
+fn forms(facts: &Facts, given: &[Given], closed: &[&str]) -> Json {
     let recipe = |name: &str| ("recipe", json!({"const": name}));
     let one_of = |names: Vec<&str>| json!({"enum": names});
     let mut forms = vec![
@@ -364,7 +367,7 @@ fn forms(facts: &Facts, given: &[Given], tried: &[&str]) -> Json {
         let (a, b) = (one_of(names.clone()), one_of(names));
         forms.push(("compare", form(&[recipe("compare"), ("a", a), ("b", b)])));
     }
-    let open = forms.into_iter().filter(|(name, _)| !tried.contains(name));
+    let open = forms.into_iter().filter(|(name, _)| !closed.contains(name));
     let open: Vec<Json> = open.map(|(_, form)| form).collect();
     json!({"anyOf": open})
 }

@@ -47,7 +47,7 @@ impl Leaf<'_> {
 enum Known {
     /// It is being asked, for these places.
     Asked(Vec<Slot>),
-    Said(Text),
+    Said(CellOutcome),
 }
 
 /// A place in an answer: the question and the entry.
@@ -167,8 +167,8 @@ impl Questions {
         }
         let digest = leaf.digest();
         match self.leaves.get_mut(&digest) {
-            Some(Known::Said(text)) => {
-                let said = CellOutcome::Said(text.clone());
+            Some(Known::Said(said)) => {
+                let said = said.clone();
                 self.memoised += 1;
                 self.settle(place, said);
             }
@@ -248,7 +248,13 @@ impl Questions {
             self.memoised += 1;
         }
         let outcome = match reply.ending {
-            Ending::Complete => CellOutcome::Said(reply.text.clone()),
+            Ending::Complete => {
+                let text = reply.text.clone();
+                match reply.margin_milli {
+                    None => CellOutcome::Said(text),
+                    Some(margin_milli) => CellOutcome::Chosen { text, margin_milli },
+                }
+            }
             Ending::Truncated => CellOutcome::Fault(CellFault {
                 kind: FaultKind::Truncated,
                 message: Text::from("the reply ran into its output cap"),
@@ -333,9 +339,9 @@ impl Questions {
             return Vec::new();
         };
         let known = match outcome {
-            CellOutcome::Said(text) => self.leaves.insert(leaf, Known::Said(text.clone())),
             // What failed may be asked again.
             CellOutcome::Fault(_) => self.leaves.remove(&leaf),
+            said => self.leaves.insert(leaf, Known::Said(said.clone())),
         };
         let Some(Known::Asked(places)) = known else {
             return Vec::new();

@@ -18,6 +18,9 @@ const MEANING: [&str; 10] = [
     "happy",
 ];
 
+/// Longer ones are likely to hold conditions of their own.
+const TOPIC_WORDS_MAX: usize = 5;
+
 /// Values that are words of any question.
 const COMMON: [&str; 22] = [
     "the", "and", "for", "not", "are", "how", "many", "per", "each", "with", "from", "was", "has",
@@ -66,7 +69,17 @@ pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Re
     }
 }
 
+/// Whether entries are counted, and no numbers in them.
+pub(super) fn counts_entries(question: &str, facts: &Facts) -> bool {
+    let question = Question::new(question);
+    let measured = |field: &Field| field.is_number && question.names(field);
+    question.counts() && !facts.fields.iter().any(measured)
+}
+
 fn count(question: &Question, facts: &Facts) -> Option<Recipe> {
+    if let Some(label) = question.topic() {
+        return Some(Recipe::ClassifyEach { label });
+    }
     if question.begins(&MEANING) {
         return None;
     }
@@ -192,6 +205,15 @@ impl Question {
         .iter()
         .any(|phrase| self.says(phrase))
             || self.begins(&["count", "breakdown", "distribution"])
+    }
+
+    /// What the entries are about that are asked for, where nothing else is said of them.
+    fn topic(&self) -> Option<String> {
+        let at = self.words.iter().rposition(|word| word == "about")?;
+        let verb = self.words.get(at.checked_sub(1)?)?;
+        let topic = self.exact.get(at + 1..)?;
+        let is_all = ["are", "is", "were"].contains(&verb.as_str());
+        (is_all && (1..=TOPIC_WORDS_MAX).contains(&topic.len())).then(|| topic.join(" "))
     }
 
     /// Whether entries are asked for that go together, not something about one of them.

@@ -110,6 +110,13 @@ fn plain_questions_are_decided_and_others_are_not() {
         ),
         ("List the duplicates", Some(Recipe::Pairwise {})),
         ("What did the pilots tell each other?", find()),
+        (
+            "How many tickets are about trouble with signing in?",
+            Some(Recipe::ClassifyEach {
+                label: "trouble with signing in".to_owned(),
+            }),
+        ),
+        ("How many tickets about a delivery are there?", None),
         // Meanings, several conditions, nothing that is written down.
         ("How many tickets are complaints?", None),
         ("How many tickets mention a late delivery?", None),
