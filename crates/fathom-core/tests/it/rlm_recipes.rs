@@ -173,12 +173,23 @@ fn r01_what_rules_leave_open_the_model_chooses_in_a_form() {
         serde_json::json!(["billing", "login", ""])
     );
     assert_eq!(named("compare"), None);
+    // Entries are counted, not their minutes.
+    assert_eq!(named("aggregate"), None);
     desk.reply(&sent, r#"{"recipe":"classify_each","label":"com\"plaint"}"#);
     assert_eq!(
         end(&mut desk, submitted("7")),
         r#"made = recipes.classify_each("com\"plaint")"#
     );
     assert_eq!(recipes(desk.result()), ["classify_each"]);
+}
+
+#[test]
+fn r01_numbers_that_a_count_names_can_be_chosen() {
+    let mut desk = ask("How many complaints took more minutes than usual?");
+    end(&mut desk, printed(LOOK));
+    let sent = desk.sent();
+    let schema = sent.request.schema.clone().expect("there is a schema");
+    assert!(schema.as_str().contains("aggregate"), "{}", schema.as_str());
 }
 
 /// What is no choice, or one with arguments that the material does not have, is taken for a search.

@@ -165,6 +165,26 @@ async fn a_pattern_holds_for_the_whole_reply() {
 }
 
 #[tokio::test]
+async fn a_choice_among_a_few_is_weighed_and_nothing_else() {
+    let engine = smallest();
+    let asked = [
+        (Some("yes|no"), true),
+        (Some("yes|yesterday"), false),
+        (Some("[a-z]{3}"), false),
+        (None, false),
+    ];
+    let requests = asked.map(|(pattern, _)| Request {
+        pattern: pattern.map(Into::into),
+        ..says("Is the sea deep? Reply yes or no.", 4)
+    });
+    let replies = ask_all(&engine, requests.to_vec()).await;
+    for ((pattern, is_weighed), reply) in asked.into_iter().zip(replies) {
+        let margin = reply.unwrap().margin_milli;
+        assert_eq!(margin.is_some(), is_weighed, "{pattern:?}: {margin:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_form_that_cannot_be_meant_is_rejected_before_anything_is_read() {
     let engine = smallest();
     let with_schema = |schema: &str| Request {
