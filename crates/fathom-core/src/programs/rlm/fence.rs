@@ -19,6 +19,8 @@ const SUBMITS: [&str; 3] = ["SUBMIT(", "FINAL(", "FINAL_VAR("];
 /// The longer ones first: each begins with a shorter one.
 const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
 
+const THOUGHT_ENDS: &str = "</think>";
+
 struct Fenced<'a> {
     is_named: bool,
     /// What stands before the fence, and so before each line.
@@ -128,49 +130,57 @@ fn is_literal(inner: &str) -> bool {
 
 /// What is said after the last thought; a reply that is nothing but a thought says nothing.
 fn without_thoughts(reply: &str) -> &str {
-    if let Some((_, said)) = reply.rsplit_once("</think>") {
-        return said;
-    }
-    reply.split("<think>").next().unwrap_or(reply)
+    // Code that looks for the mark has it in quotes.
+    let is_mark = |said: &&str| !said.starts_with(['"', '\'', '\\']);
+    let mut ends = reply.rmatch_indices(THOUGHT_ENDS);
+    let after = ends.find_map(|(at, _)| reply.get(at + THOUGHT_ENDS.len()..).filter(is_mark));
+    after.unwrap_or_else(|| reply.split("<think>").next().unwrap_or(reply))
 }
 
 fn blocks(said: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<(char, usize, Option<Fenced<'_>>)> = None;
     for line in said.lines() {
-        let fence = fence(line);
-        match (&mut open, fence) {
-            (Some((mark, count, _)), Some((other, length, info)))
-                if other == *mark && length >= *count && info.is_empty() =>
-            {
-                blocks.extend(open.take().and_then(|(_, _, block)| block));
+        let fence = fence(line).filter(|(mark, length, info)| match &open {
+            // A block that was forgotten to be closed ends where the next one begins.
+            Some((other, count, _)) => {
+                mark == other && length >= count && (info.is_empty() || is_named(info))
             }
-            (Some((_, _, block)), _) => {
-                if let Some(block) = block {
-                    block.code.push_str(without(block.indent, line));
-                    block.code.push('\n');
-                }
+            None => true,
+        });
+        let Some((mark, length, info)) = fence else {
+            if let Some((_, _, Some(block))) = &mut open {
+                block.code.push_str(without(block.indent, line));
+                block.code.push('\n');
             }
-            (None, Some((mark, length, info))) => {
-                let word: String = info
-                    .chars()
-                    .take_while(|c| c.is_alphanumeric())
-                    .flat_map(char::to_lowercase)
-                    .collect();
-                let is_named = LANGUAGES.contains(&word.as_str());
-                let block = (is_named || word.is_empty()).then(|| Fenced {
-                    is_named,
-                    indent: &line[..line.len() - unindented(line).len()],
-                    code: String::new(),
-                });
-                open = Some((mark, length, block));
-            }
-            (None, None) => {}
+            continue;
+        };
+        let was_open = open.take();
+        let closes = was_open.is_some() && info.is_empty();
+        blocks.extend(was_open.and_then(|(_, _, block)| block));
+        if closes {
+            continue;
         }
+        let block = (is_named(info) || language(info).is_empty()).then(|| Fenced {
+            is_named: is_named(info),
+            indent: &line[..line.len() - unindented(line).len()],
+            code: String::new(),
+        });
+        open = Some((mark, length, block));
     }
     // The reply was cut off, or the model forgot: what is there is still code.
     blocks.extend(open.and_then(|(_, _, block)| block));
     blocks
+}
+
+/// The language that a fence names.
+fn language(info: &str) -> String {
+    let word = info.chars().take_while(|c| c.is_alphanumeric());
+    word.flat_map(char::to_lowercase).collect()
+}
+
+fn is_named(info: &str) -> bool {
+    LANGUAGES.contains(&language(info).as_str())
 }
 
 /// A line of a block in a list or a quote, without the spaces and marks that it has from there.

@@ -18,6 +18,12 @@ fn r01_code_is_found_in_what_models_write() {
         ),
         ("```\nprint(context[:9])\n```", code("print(context[:9])")),
         ("```repl\nprint(1)", code("print(1)")),
+        ("```python\na = 1\n\n```repl\nb = 2", code("a = 1\n\nb = 2")),
+        // Other languages in it are its text.
+        (
+            "```python\ns = \"\"\"\n```json\n\"\"\"\n```",
+            code("s = \"\"\"\n```json\n\"\"\""),
+        ),
         ("~~~python\nprint(1)\n~~~", code("print(1)")),
         (
             "````python\ns = '''\n```\n'''\n````",
@@ -51,6 +57,10 @@ fn r01_code_is_found_in_what_models_write() {
         (
             "<think>```python\nbad()\n```</think>\n```python\ngood()\n```",
             code("good()"),
+        ),
+        (
+            "<think>Hm.</think>```python\nx = t.split(\"</think>\")[1]\n```",
+            code("x = t.split(\"</think>\")[1]"),
         ),
         ("<think>I wonder ```python\nbad()\n```", Turn::Prose),
         // Submissions without a fence.
