@@ -24,6 +24,8 @@ pub enum ErrorClass {
     Child,
     /// An effect failed.
     Effect,
+    /// Code did not come to its end.
+    Cell,
     /// An ask was refused, and so was what the program asked instead.
     Refused,
     /// The program asked for nothing more and did not finish.
@@ -36,6 +38,7 @@ impl fmt::Display for ErrorClass {
             Self::Model(kind) => write!(f, "model call: {kind}"),
             Self::Child => f.write_str("child episode failed"),
             Self::Effect => f.write_str("effect failed"),
+            Self::Cell => f.write_str("code failed"),
             Self::Refused => f.write_str("ask refused"),
             Self::Idle => f.write_str("the program had nothing more to ask"),
         }

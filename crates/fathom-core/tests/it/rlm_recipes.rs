@@ -9,7 +9,7 @@ use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::programs::BuiltIn;
 use fathom_core::programs::rlm::{Given, Params, Place, Recipes, Report};
 use fathom_core::step::Step;
-use fathom_core::stop::StopReason;
+use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
 
 use crate::desk::Desk;
@@ -278,6 +278,32 @@ fn r01_a_recipe_that_fails_lets_the_model_choose_another() {
     desk.reply(&sent, r#"{"recipe":"classify_each","label":"billing"}"#);
     assert!(end(&mut desk, raised()).contains("classify_each"));
     assert_eq!(desk.result().status, Status::NeedsReview);
+}
+
+/// Who could not look does not say that nothing is there.
+#[test]
+fn r04_a_recipe_that_could_not_look_says_why() {
+    let unavailable = || CellEnd {
+        error: Some(CellError {
+            kind: CellErrorKind::Raised,
+            message: "Traceback (most recent call last):\nUnavailable: connection refused".into(),
+        }),
+        ..CellEnd::default()
+    };
+    let mut desk = ask("Who took the parcel?");
+    end(&mut desk, printed(LOOK));
+    end(&mut desk, unavailable());
+    desk.reply_next(r#"{"keywords":["courier"]}"#);
+    end(&mut desk, not_found());
+    end(&mut desk, not_found());
+    let result = desk.result();
+    assert_eq!(result.status, Status::NeedsReview);
+    let class = ErrorClass::Cell;
+    assert_eq!(result.stop_reason, StopReason::Failure { class });
+    assert_eq!(result.answer, None);
+    let said = format!("{:?}", result.summary);
+    let why = "`find` failed: Unavailable: connection refused";
+    assert!(said.contains(why), "{said}");
 }
 
 /// A look that is not what it should be tells nothing, and stops nothing.

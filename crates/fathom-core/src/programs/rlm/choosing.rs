@@ -10,12 +10,12 @@ use super::facts::Facts;
 use super::params::{Given, Recipes};
 use super::recipe::{OPERATIONS, Recipe};
 use super::{Rlm, Waiting, router, words};
-use crate::cell::{CellEnd, Form, Value};
+use crate::cell::{CellEnd, CellError, CellErrorKind, Form, Value};
 use crate::model::{Message, Speaker};
 use crate::outcome::{Status, clip};
 use crate::packet::Packet;
 use crate::program::{Ask, ModelAsk, OnOutage, View};
-use crate::stop::StopReason;
+use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 
 /// Most keywords, and characters of one or of a label.
@@ -62,6 +62,8 @@ pub(super) struct Choosing {
     facts: Facts,
     /// Recipes that found nothing.
     tried: Vec<&'static str>,
+    /// What kept a recipe from looking everywhere.
+    failed: Option<String>,
     was_asked: bool,
     /// Keywords that the model named in place of the question's own words.
     wider: Option<Vec<String>>,
@@ -133,6 +135,10 @@ impl Rlm {
             }
             Step::Run(recipe) => {
                 choosing.tried.push(recipe.name());
+                let failed = end.error.as_ref().and_then(failed);
+                choosing.failed = failed
+                    .map(|why| format!("`{}` failed: {why}", recipe.name()))
+                    .or(choosing.failed.take());
                 let read = !choosing.tried.contains(&"filter_then_read");
                 let (was_asked, wider) = (choosing.was_asked, choosing.wider.clone());
                 match (recipe, wider) {
@@ -221,6 +227,12 @@ impl Rlm {
     }
 
     fn admit(&mut self) -> Vec<Ask> {
+        let failed = self.choosing.take().and_then(|choosing| choosing.failed);
+        if let Some(why) = failed {
+            // Who did not look everywhere cannot say that nothing is there.
+            let class = ErrorClass::Cell;
+            return self.finish(Status::NeedsReview, StopReason::Failure { class }, &why);
+        }
         let tried = self.report.recipes.join(", ");
         self.best.get_or_insert_with(|| Value {
             form: Form::Text,
@@ -234,6 +246,14 @@ impl Rlm {
             "no recipe found an answer",
         )
     }
+}
+
+/// What kept a cell from its end; a recipe that finds nothing to work on has come to its end.
+fn failed(error: &CellError) -> Option<String> {
+    let last = error.message.as_str().trim_end().lines().next_back();
+    let last = last.unwrap_or_default();
+    let found_nothing = error.kind == CellErrorKind::Raised && last.starts_with("LookupError");
+    (!found_nothing).then(|| clip(last, 200))
 }
 
 /// Reads the JSON in a reply; words around it do not matter.
