@@ -471,7 +471,8 @@ fn r04_a_thousand_calls_stay_within_the_budget() {
     let result = desk.result();
     assert!(result.budget.spent.calls <= 300, "{:?}", result.budget);
     assert_eq!(result.status, Status::NeedsReview);
-    assert!(!text(result).is_empty());
+    assert_eq!(text(result), "what there is");
+    assert_eq!(report(result).subcalls, answered as u64);
     assert_eq!(
         result.stop_reason,
         StopReason::BudgetExhausted {
@@ -784,6 +785,45 @@ fn r01_an_answer_that_does_not_meet_the_schema_is_asked_for_again() {
     end(&mut desk, &root, ask, json);
     assert_eq!(desk.result().status, Status::Ok);
     assert!(report(desk.result()).is_json);
+}
+
+/// Who submits what is not taken sees what the cell printed, and does not submit it for ever.
+#[test]
+fn r01_a_submission_that_is_not_taken_is_a_turn_like_any_other() {
+    let params = Params {
+        schema: Some(serde_json::json!({"type": "integer"})),
+        ..params()
+    };
+    let mut desk = open(&params);
+    for turn in 0..3 {
+        let sent = desk.reply_next("```repl\nprint(found)\nSUBMIT(found)\n```");
+        let last = sent.request.messages.last().expect("there is a prompt");
+        let said = last.text.as_str();
+        let is_told = said.contains("many of them") && said.contains("schema");
+        assert_eq!(is_told, turn > 0, "{last:?}");
+        let (root, ask, ..) = cell(&mut desk);
+        let ended = CellEnd {
+            submitted: submitted("many").submitted,
+            ..printed("many of them")
+        };
+        end(&mut desk, &root, ask, ended);
+    }
+    let result = desk.result();
+    assert_eq!(result.stop_reason, StopReason::NoNewInformation);
+    assert_eq!(text(result), "many");
+}
+
+#[test]
+fn r04_half_an_answer_is_not_taken_for_one() {
+    let mut desk = open(&params());
+    let sent = desk.sent();
+    desk.cut_reply(&sent, "FINAL(The causes are: 1) disk, 2)");
+    let sent = desk.sent();
+    let last = sent.request.messages.last().expect("there is a prompt");
+    assert!(last.text.as_str().contains("cut off"), "{last:?}");
+    desk.reply(&sent, "FINAL(disk and fan)");
+    let result = desk.result();
+    assert_eq!((result.status, text(result)), (Status::Ok, "disk and fan"));
 }
 
 #[test]

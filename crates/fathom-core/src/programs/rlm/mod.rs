@@ -16,7 +16,7 @@ use crate::cell::{CellEnd, CellErrorKind, Form, Value};
 use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::AskId;
-use crate::model::{Message, Reply, Speaker};
+use crate::model::{Ending, Message, Reply, Speaker};
 use crate::outcome::{Status, Verdict};
 use crate::packet::{Packet, Share};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
@@ -83,6 +83,8 @@ pub struct Rlm {
     former: Option<(String, String)>,
     prose: u32,
     same: u32,
+    /// Whether the last reply ran into its output cap.
+    was_cut: bool,
     /// The best answer so far.
     best: Option<Value>,
     is_last_turn: bool,
@@ -107,6 +109,7 @@ impl Rlm {
             former: None,
             prose: 0,
             same: 0,
+            was_cut: false,
             best: None,
             is_last_turn: false,
             report: Report::default(),
@@ -126,8 +129,11 @@ impl Rlm {
         self.is_last_turn =
             view.closing.is_some() || self.report.iterations == self.params.turns_max;
         let mut said = std::mem::take(&mut self.next);
+        if std::mem::take(&mut self.was_cut) {
+            said = format!("{}\n{said}", words::CUT);
+        }
         if self.is_last_turn {
-            said = format!("{said}\n\n{}", words::LAST);
+            said = format!("{said}\n\n{}", words::last(self.partial().is_some()));
         }
         said.push_str(&words::footing(self.report.iterations, &self.params, view));
         let said = Message::new(Speaker::User, said);
@@ -160,18 +166,24 @@ impl Rlm {
         }
         self.history
             .push(Message::new(Speaker::Assistant, reply.text.clone()));
+        self.was_cut = reply.ending == Ending::Truncated;
         match fence::read(said) {
             Turn::Code(code) => {
                 self.prose = 0;
                 self.run(code, view)
             }
-            Turn::Final(answer) => self.submit(
-                Value {
+            // Nobody knows how it would have gone on.
+            Turn::Final(answer) if self.was_cut => self.on_prose(&answer, view),
+            Turn::Final(answer) => {
+                let answer = Value {
                     form: Form::Text,
                     text: Text::new(answer),
-                },
-                view,
-            ),
+                };
+                match self.mismatch(&answer) {
+                    None => self.accept(answer),
+                    Some(problems) => self.send_back(answer, &problems, String::new(), view),
+                }
+            }
             Turn::Prose => self.on_prose(said, view),
         }
     }
@@ -179,12 +191,7 @@ impl Rlm {
     fn on_prose(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
         self.prose += 1;
         if self.is_last_turn {
-            if !said.trim().is_empty() {
-                self.best = Some(Value {
-                    form: Form::Text,
-                    text: Text::from(said.trim()),
-                });
-            }
+            self.keep_words(said);
             let dimension = view.closing.unwrap_or(Dimension::Calls);
             return self.finish(
                 Status::NeedsReview,
@@ -193,10 +200,7 @@ impl Rlm {
             );
         }
         if self.prose == PROSE_MAX {
-            self.best.get_or_insert_with(|| Value {
-                form: Form::Text,
-                text: Text::from(said.trim()),
-            });
+            self.keep_words(said);
             return self.finish(
                 Status::NeedsReview,
                 StopReason::NoNewInformation,
@@ -205,6 +209,16 @@ impl Rlm {
         }
         words::NUDGE.clone_into(&mut self.next);
         self.turn(view)
+    }
+
+    /// Words are better than nothing, and no better than what code has found.
+    fn keep_words(&mut self, said: &str) {
+        if self.partial().is_none() {
+            self.best = Some(Value {
+                form: Form::Text,
+                text: Text::from(said.trim()),
+            });
+        }
     }
 
     fn run(&mut self, code: String, view: &View<'_>) -> Vec<Ask> {
@@ -236,7 +250,13 @@ impl Rlm {
         }
         if let Some(submitted) = &end.submitted {
             self.choosing = None;
-            return self.submit(submitted.clone(), view);
+            return match self.mismatch(submitted) {
+                None => self.accept(submitted.clone()),
+                Some(problems) => {
+                    let printed = words::printed(&end.output);
+                    self.send_back(submitted.clone(), &problems, printed, view)
+                }
+            };
         }
         let keeps_session = match &end.error {
             Some(error) if error.kind == CellErrorKind::Unavailable => {
@@ -250,7 +270,11 @@ impl Rlm {
         if self.choosing.is_some() {
             return self.on_recipe(end, view);
         }
-        let said = words::after_cell(end, keeps_session);
+        self.go_on(words::after_cell(end, keeps_session), view)
+    }
+
+    /// The model's next turn, with what came of this one; the end where that was the same again and again.
+    fn go_on(&mut self, said: String, view: &View<'_>) -> Vec<Ask> {
         let now = (std::mem::take(&mut self.code), said);
         self.same = if self.former.as_ref() == Some(&now) {
             self.same + 1
@@ -272,23 +296,27 @@ impl Rlm {
         self.turn(view)
     }
 
-    fn submit(&mut self, value: Value, view: &View<'_>) -> Vec<Ask> {
-        match self.mismatch(&value) {
-            None => {
-                self.best = Some(value);
-                self.finish(Status::Ok, StopReason::Success, "answered")
-            }
-            Some(problems) if self.report.iterations < self.params.turns_max => {
-                self.best.get_or_insert(value);
-                self.next = words::mismatch(&problems);
-                self.turn(view)
-            }
-            Some(problems) => {
-                self.best = Some(value);
-                let said = format!("the answer does not meet its schema: {problems}");
-                self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said)
-            }
+    fn accept(&mut self, answer: Value) -> Vec<Ask> {
+        self.best = Some(answer);
+        self.finish(Status::Ok, StopReason::Success, "answered")
+    }
+
+    /// What was submitted is no answer: the model is told why, with what its cell printed.
+    fn send_back(
+        &mut self,
+        value: Value,
+        problems: &str,
+        printed: String,
+        view: &View<'_>,
+    ) -> Vec<Ask> {
+        if !value.text.is_blank() {
+            self.best = Some(value);
         }
+        if self.report.iterations < self.params.turns_max {
+            return self.go_on(words::mismatch(problems, &printed), view);
+        }
+        let said = format!("the answer was not taken: {problems}");
+        self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said)
     }
 
     /// What keeps an answer from being one.
@@ -297,7 +325,8 @@ impl Rlm {
             return Some("it is empty".to_owned());
         }
         let is_text = value.form == Form::Text;
-        self.schema.mismatch(value.text.as_str(), is_text)
+        let problems = self.schema.mismatch(value.text.as_str(), is_text);
+        problems.map(|problems| format!("it does not meet the schema: {problems}"))
     }
 
     fn on_failed(&mut self, failure: &ModelFailure, view: &View<'_>) -> Vec<Ask> {

@@ -307,7 +307,11 @@ impl Questions {
         let outcome = CellOutcome::Fault(fault(kind, &message));
         match self.children.remove(&ask) {
             Some(place) => Vec::from_iter(self.settle_and_answer(place, outcome)),
-            None => self.on_leaf(ask, &outcome),
+            None => {
+                // No model was asked.
+                self.subcalls -= u64::from(self.calls.contains_key(&ask));
+                self.on_leaf(ask, &outcome)
+            }
         }
     }
 

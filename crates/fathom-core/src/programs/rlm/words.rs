@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::PREVIEW_CHARS;
 use super::params::{Given, Params, Recipes};
-use crate::cell::{CellEnd, CellErrorKind, Form};
+use crate::cell::{CellEnd, CellErrorKind, Form, Output};
 use crate::outcome::clip;
 use crate::program::View;
 
@@ -76,7 +76,9 @@ pub(super) fn material(params: &Params) -> String {
 
 fn describe(text: &mut String, given: &Given, many: bool, preview: usize) {
     let place = if many {
-        format!("context[{:?}]", given.name)
+        // A text in JSON is one in Python.
+        let name = serde_json::Value::from(given.name.as_str());
+        format!("context[{name}]")
     } else {
         "context".to_owned()
     };
@@ -105,27 +107,28 @@ fn describe(text: &mut String, given: &Given, many: bool, preview: usize) {
 /// The first word to the model.
 pub(super) const BEGIN: &str = "Begin.";
 
+/// What a cell printed, and how much of it is shown.
+pub(super) fn printed(output: &Output) -> String {
+    let Some(tail) = &output.tail else {
+        return output.head.as_str().trim_end().to_owned();
+    };
+    let shown = output.head.as_str().len() + tail.as_str().len();
+    format!(
+        "{}\n[… {} of {} bytes left out …]\n{}",
+        output.head.as_str(),
+        output.bytes.saturating_sub(shown as u64),
+        output.bytes,
+        tail.as_str().trim_end()
+    )
+}
+
 /// What the model is told after a cell.
 pub(super) fn after_cell(end: &CellEnd, keeps_session: bool) -> String {
-    let mut text = String::new();
-    let output = &end.output;
-    match &output.tail {
-        _ if output.bytes == 0 && end.error.is_none() => {
-            text.push_str("The cell printed nothing. Use print(…) to see something.");
-        }
-        None => text.push_str(output.head.as_str().trim_end()),
-        Some(tail) => {
-            let shown = output.head.as_str().len() + tail.as_str().len();
-            let _ = write!(
-                text,
-                "{}\n[… {} of {} bytes left out …]\n{}",
-                output.head.as_str(),
-                output.bytes.saturating_sub(shown as u64),
-                output.bytes,
-                tail.as_str().trim_end()
-            );
-        }
-    }
+    let mut text = if end.output.bytes == 0 && end.error.is_none() {
+        "The cell printed nothing. Use print(…) to see something.".to_owned()
+    } else {
+        printed(&end.output)
+    };
     if let Some(error) = &end.error {
         let _ = write!(text, "\n{}", error.message.as_str().trim_end());
         if error.kind == CellErrorKind::TimedOut {
@@ -156,14 +159,30 @@ pub(super) fn footing(turn: u32, params: &Params, view: &View<'_>) -> String {
 pub(super) const NUDGE: &str = "That was no code, so nothing happened. Write a block that begins with ```repl, or end with \
                                 SUBMIT(answer) in such a block.";
 
-pub(super) const LAST: &str = "This is your last turn: the budget ends here. SUBMIT the best answer you have now, in a ```repl \
-                               block, or say it in plain words.";
+pub(super) const CUT: &str =
+    "Your reply was cut off at the most that you may write in one turn: write less.";
+
+/// The word to the model before its last turn.
+pub(super) fn last(has_answer: bool) -> String {
+    let words = if has_answer {
+        "What you have found so far is kept as your answer."
+    } else {
+        "Or say it in plain words."
+    };
+    format!(
+        "This is your last turn: the budget ends here. SUBMIT the best answer you have now, in a ```repl block. {words}"
+    )
+}
 
 pub(super) const SAME: &str = "This is what you did before, with the same outcome. Do something else, or SUBMIT what you have.";
 
-/// What does not meet the schema.
-pub(super) fn mismatch(problems: &str) -> String {
-    format!(
-        "What you submitted does not meet the schema: {problems}\nSubmit it again in the right form."
-    )
+/// Why a submission was not taken, below what its cell printed.
+pub(super) fn mismatch(problems: &str, printed: &str) -> String {
+    let said =
+        format!("What you submitted was not taken: {problems}\nMend it and SUBMIT it again.");
+    if printed.is_empty() {
+        said
+    } else {
+        format!("{printed}\n{said}")
+    }
 }
