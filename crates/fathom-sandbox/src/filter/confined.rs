@@ -21,9 +21,17 @@ const DENIED: &[i64] = &[
     libc::SYS_io_uring_setup,
     libc::SYS_shmget,
     libc::SYS_shmat,
+    libc::SYS_shmctl,
     libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
     libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
     libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
     // Other processes. All of a program's own stay in one group, which the host ends as a whole.
     libc::SYS_setsid,
     libc::SYS_setpgid,
@@ -37,6 +45,8 @@ const DENIED: &[i64] = &[
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
     libc::SYS_process_madvise,
+    libc::SYS_move_pages,
+    libc::SYS_migrate_pages,
     libc::SYS_kcmp,
     libc::SYS_setpriority,
     libc::SYS_sched_setscheduler,
@@ -120,6 +130,8 @@ pub(crate) fn confined(process: u32) -> Result<Vec<BpfProgram>, String> {
     // Times of a file that is open may be set, those of a path not; limits may be read.
     rules.insert(libc::SYS_utimensat, vec![differs(1, 0)?]);
     rules.insert(libc::SYS_prlimit64, vec![differs(2, 0)?]);
+    // A program may choose its own processors.
+    rules.insert(libc::SYS_sched_setaffinity, vec![differs(0, 0)?]);
     // A program may end itself.
     rules.insert(libc::SYS_tgkill, vec![differs(0, process.into())?]);
     rules.insert(libc::SYS_clone, each_bit(0, CLONE_NEW)?);

@@ -180,10 +180,23 @@ async fn e18_there_is_no_network_and_no_neighbour() {
             "os.setpriority(os.PRIO_PROCESS, os.getppid(), 5)",
             "open('/proc/self/environ')",
             "os.chroot('.')",
+            "os.sched_setaffinity(os.getppid(), {0})",
         ],
         folder.path(),
     )
     .await;
+    // Its own processors it may choose.
+    let own = "import os\nos.sched_setaffinity(0, os.sched_getaffinity(0))\nprint('done')";
+    assert_eq!(python(own, folder.path()).await, "done\n");
+    // Queues, semaphores and shared memory are known by small numbers: not even one that is there can be had.
+    let queues = "import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n\
+                  room = ctypes.create_string_buffer(256)\n\
+                  calls = dict(msgsnd=(0, room, 8, 0o4000), msgrcv=(0, room, 8, 0, 0o4000), msgctl=(0, 2, room), \
+                  semop=(0, room, 1), semctl=(0, 0, 2, room), shmctl=(0, 2, room), mq_unlink=(b'/x',))\n\
+                  for name, given in calls.items():\n    \
+                  assert getattr(libc, name)(*given) == -1 and ctypes.get_errno() in (1, 13, 38), (name, ctypes.get_errno())\n\
+                  print('denied')";
+    assert_eq!(python(queues, folder.path()).await, "denied\n");
     let raised = "import resource\ntry:\n    resource.setrlimit(resource.RLIMIT_AS, (-1, -1))\n\
                   except (PermissionError, ValueError):\n    print('denied')";
     assert_eq!(python(raised, folder.path()).await, "denied\n");
