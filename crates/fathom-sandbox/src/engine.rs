@@ -66,6 +66,15 @@ pub(crate) struct Worker {
     pub(crate) process: Process,
 }
 
+/// What the threads of a process have done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// How long they have computed.
+    pub(crate) computed: Duration,
+    /// How many there are.
+    pub(crate) threads: u64,
+}
+
 /// A process that ends when this is dropped. It is held by descriptor: its number could be another's by now.
 #[derive(Debug)]
 pub(crate) struct Process {
@@ -78,15 +87,18 @@ impl Process {
         Self { descriptor, number }
     }
 
-    /// How long its threads have computed, where the system tells.
-    pub(crate) fn computed(&self) -> Option<Duration> {
+    /// What its threads have done, where the system tells.
+    pub(crate) fn load(&self) -> Option<Load> {
         let line = fs::read_to_string(format!("/proc/{}/stat", self.number)).ok()?;
         // The name of the program ends with the last bracket, and may hold anything.
         let mut fields = line.rsplit_once(')')?.1.split_whitespace().skip(11);
         let user: u64 = fields.next()?.parse().ok()?;
         let system: u64 = fields.next()?.parse().ok()?;
         let ticks = rustix::param::clock_ticks_per_second().max(1);
-        Some(Duration::from_millis((user + system) * 1_000 / ticks))
+        Some(Load {
+            computed: Duration::from_millis((user + system) * 1_000 / ticks),
+            threads: fields.nth(4)?.parse().ok()?,
+        })
     }
 
     /// Lets nothing of it run until [`Self::go_on`].

@@ -23,6 +23,9 @@ pub const FRAME_BYTES_MAX: usize = 16 << 20;
 /// Most prompts or tasks of one question.
 pub const BATCH_MAX: usize = 100_000;
 
+/// Most bytes of a value that leaves the sandbox.
+pub const VALUE_BYTES_MAX: usize = 8 << 20;
+
 /// Most bytes that are kept of an error's message.
 pub const ERROR_BYTES_MAX: usize = 16 << 10;
 
@@ -231,13 +234,24 @@ pub struct Task<'a> {
     context: Option<Given<'a>>,
 }
 
-/// A value that leaves the sandbox.
+/// A value that leaves the sandbox, of at most [`VALUE_BYTES_MAX`].
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Given<'a> {
     form: Form,
-    #[serde(borrow)]
+    #[serde(borrow, deserialize_with = "few_words")]
     text: Words<'a>,
+}
+
+fn few_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Words<'de>, D::Error> {
+    let words = Words::deserialize(deserializer)?;
+    if words.0.len() > VALUE_BYTES_MAX {
+        return Err(de::Error::invalid_length(
+            words.0.len(),
+            &"a value that is not too large",
+        ));
+    }
+    Ok(words)
 }
 
 /// What a cell printed.

@@ -74,3 +74,13 @@ fn what_is_not_listed_or_too_much_is_no_message() {
     let fits = many.replacen(r#""","#, "", 1);
     assert!(FromWorker::parse(fits.as_bytes()).is_ok());
 }
+
+#[test]
+fn r03_a_value_may_have_so_many_bytes_and_no_more() {
+    let submit = |bytes| {
+        let text = "x".repeat(bytes);
+        format!(r#"{{"submit": {{"cell": 1, "value": {{"form": "text", "text": "{text}"}}}}}}"#)
+    };
+    assert!(FromWorker::parse(submit(VALUE_BYTES_MAX).as_bytes()).is_ok());
+    assert!(FromWorker::parse(submit(VALUE_BYTES_MAX + 1).as_bytes()).is_err());
+}

@@ -30,6 +30,7 @@ mod record;
 mod sandbox;
 mod session;
 mod talk;
+mod watch;
 mod wire;
 
 pub mod confined;

@@ -35,6 +35,7 @@ struct State {
 impl State {
     /// Tells as many holders to leave as are needed for those who wait.
     fn call_in(&mut self) {
+        self.waiting.retain(|waiting| !waiting.is_closed());
         while self.leaving < self.waiting.len()
             && let Some((_, leave)) = self.offered.pop_first()
         {

@@ -62,3 +62,16 @@ fn a_place_for_someone_who_is_gone_is_not_lost() {
     }
     ready(pool.place());
 }
+
+#[test]
+fn who_is_gone_drives_nobody_out() {
+    let pool = Pool::new(1);
+    let mut a = ready(pool.place());
+    {
+        let gone = pin!(pool.place());
+        assert!(poll(gone).is_pending());
+    }
+    a.offer();
+    assert!(poll(pin!(a.wanted())).is_pending(), "nobody waits");
+    assert!(a.keep());
+}

@@ -29,6 +29,25 @@ pub(crate) struct Record {
     /// Entries before this one are all used.
     unused: usize,
     last: u32,
+    asked: Amount,
+}
+
+/// How much was asked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Amount {
+    /// Prompts and tasks.
+    pub(crate) count: u32,
+    /// Bytes of their frames.
+    pub(crate) bytes: u64,
+}
+
+impl Amount {
+    pub(crate) fn plus(self, other: Self) -> Self {
+        Self {
+            count: self.count.saturating_add(other.count),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
 }
 
 pub(crate) type QuestionHash = [u8; 32];
@@ -57,7 +76,13 @@ impl Record {
             entries,
             unused: 0,
             last,
+            asked: Amount::default(),
         }
+    }
+
+    /// What the cell asked with this and with all that it asked before, in every try of it.
+    pub(crate) fn with(&self, more: Amount) -> Amount {
+        self.asked.plus(more)
     }
 
     /// Begins a new try of the cell.
@@ -85,7 +110,8 @@ impl Record {
     }
 
     /// Adds a question; gives it the next number.
-    pub(crate) fn add(&mut self, hash: QuestionHash) -> u32 {
+    pub(crate) fn add(&mut self, hash: QuestionHash, amount: Amount) -> u32 {
+        self.asked = self.asked.plus(amount);
         self.last = self.last.saturating_add(1);
         let id = self.last;
         self.entries.push(Entry {

@@ -105,6 +105,11 @@ impl Sandbox {
 }
 
 impl Shared {
+    /// A turn to compute, if nobody has to be waited for.
+    pub(crate) fn turn_now(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.computing).try_acquire_owned().ok()
+    }
+
     /// A turn to compute, in the order of asking.
     pub(crate) async fn turn(&self) -> Option<OwnedSemaphorePermit> {
         // It is never closed.

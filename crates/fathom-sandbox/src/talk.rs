@@ -16,19 +16,26 @@ use crate::clock;
 use crate::engine::Worker;
 use crate::frames::{self, FromWorker, ToWorker};
 use crate::pool::{Place, REST};
-use crate::record::{self, Record};
+use crate::record::{self, Amount, Record};
 use crate::sandbox::Shared;
 use crate::session::Heard;
-use crate::wire::{Inbox, Lost, Outbox};
+use crate::watch::Watch;
+use crate::wire::{Filled, Inbox, Lost, Outbox};
 
-/// Bytes of open questions from which on no further one is read.
-const OPEN_BYTES_MAX: usize = 32 << 20;
+/// Bytes of open questions and of answers beyond which no further message is read while a question is open.
+const OPEN_BYTES_MAX: usize = 24 << 20;
 
 /// How often a cell's computing time is looked at. It counts beside an open question too, where its clock stands still.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Most messages of a cell that are no questions, beside those that go with its questions.
 const REMARKS_MAX: u32 = 20_000;
+
+/// Most threads of a cell. Its interpreter allows fewer, which code may get around: all sessions together have a few thousand.
+const THREADS_MAX: u64 = 256;
+
+/// Messages that are still heard when a cell's time is over: they may have come in time, and the host was held up.
+const LATE_FRAMES: u32 = 16;
 
 /// Messages that may go with each question: what is printed and the draft are told again where time has passed.
 const REMARKS_EACH: u32 = 2;
@@ -72,7 +79,7 @@ enum Event {
     Answer(CellAnswer),
     Wanted,
     Sent(Result<(), Lost>),
-    Frame(Result<(), Lost>),
+    Frame(Result<Filled, Lost>),
 }
 
 struct Open {
@@ -93,9 +100,9 @@ pub(crate) struct Talk<'a> {
     open: BTreeMap<u32, Open>,
     open_bytes: usize,
     asked: u32,
-    asked_bytes: u64,
     remarks: u32,
     watch: Watch,
+    was_late: bool,
     /// What the process had computed before, and when to look again.
     computed: Option<Duration>,
     look: Instant,
@@ -126,9 +133,9 @@ impl<'a> Talk<'a> {
             open: BTreeMap::new(),
             open_bytes: 0,
             asked: 0,
-            asked_bytes: 0,
             remarks: 0,
             watch: Watch::new(limits.time.into()),
+            was_late: false,
             computed: None,
             look: clock::now() + LOOK_EVERY,
             offer: None,
@@ -145,7 +152,7 @@ impl<'a> Talk<'a> {
         if !self.compute().await {
             return Talked::Abandoned;
         }
-        self.computed = self.live.worker.process.computed();
+        self.computed = self.live.worker.process.load().map(|load| load.computed);
         self.look = clock::now() + LOOK_EVERY;
         self.live.worker.process.go_on();
         let frame = frames::encode(&ToWorker::Cell {
@@ -158,11 +165,11 @@ impl<'a> Talk<'a> {
         loop {
             let talked = match self.event().await {
                 Event::Abandoned => Some(Talked::Abandoned),
-                Event::Due => self.due(),
+                Event::Due => self.due().await,
                 Event::Wanted => Some(Talked::Evicted { answered: false }),
                 Event::Answer(answer) => self.answer(answer).await,
                 Event::Sent(Ok(())) => None,
-                Event::Frame(Ok(())) => self.frame(),
+                Event::Frame(Ok(filled)) => self.filled(filled),
                 Event::Sent(Err(lost)) | Event::Frame(Err(lost)) => Some(self.died(lost.words())),
             };
             if let Some(talked) = talked {
@@ -172,7 +179,7 @@ impl<'a> Talk<'a> {
     }
 
     async fn event(&mut self) -> Event {
-        let paused = self.paused();
+        let (paused, room) = (self.paused(), self.room());
         // One timer for all: each costs something at every message.
         let times = [self.deadline(), Some(self.look), self.offer];
         let due = times.into_iter().flatten().min();
@@ -199,8 +206,18 @@ impl<'a> Talk<'a> {
             event = listen => event,
             () = place.wanted(), if paused => Event::Wanted,
             sent = outbox.flush(&worker.stream), if !outbox.is_empty() => Event::Sent(sent),
-            filled = inbox.fill(&worker.stream), if self.open_bytes < OPEN_BYTES_MAX => Event::Frame(filled),
+            filled = inbox.fill(&worker.stream, room) => Event::Frame(filled),
         }
+    }
+
+    /// Bytes that the next message may have. Where no question is open nothing would ever make room.
+    fn room(&self) -> usize {
+        if self.open.is_empty() {
+            return usize::MAX;
+        }
+        let kept = [&self.submitted, &self.draft].into_iter().flatten();
+        let kept: usize = kept.map(|value| value.text.as_str().len()).sum();
+        OPEN_BYTES_MAX.saturating_sub(self.open_bytes + kept)
     }
 
     /// Whether the cell waits for an answer, so that its time stands still.
@@ -220,15 +237,23 @@ impl<'a> Talk<'a> {
 
     /// Waits for a turn to compute, and starts the time. False when nobody listens any more.
     async fn compute(&mut self) -> bool {
-        let turn = self.shared.turn();
-        let permit = match &mut self.ears {
-            Some(ears) => select! {
-                () = ears.heard.closed() => return false,
-                permit = turn => permit,
-            },
-            None => turn.await,
-        };
-        self.permit = permit;
+        self.permit = self.shared.turn_now();
+        if self.permit.is_none() {
+            // None of its threads computes in the turns of others, and nothing that it began is late for that.
+            self.live.worker.process.halt();
+            self.live.inbox.rest();
+            let begun = clock::now();
+            let turn = self.shared.turn();
+            self.permit = match &mut self.ears {
+                Some(ears) => select! {
+                    () = ears.heard.closed() => return false,
+                    permit = turn => permit,
+                },
+                None => turn.await,
+            };
+            self.live.inbox.rested(clock::now() - begun);
+            self.live.worker.process.go_on();
+        }
         self.watch.start();
         true
     }
@@ -252,6 +277,16 @@ impl<'a> Talk<'a> {
         None
     }
 
+    fn filled(&mut self, filled: Filled) -> Option<Talked> {
+        match filled {
+            Filled::Whole => return self.frame(),
+            Filled::Waits => self.watch.stop(),
+            Filled::Goes if !self.paused() => self.watch.start(),
+            Filled::Goes => {}
+        }
+        None
+    }
+
     fn frame(&mut self) -> Option<Talked> {
         let frame = self.live.inbox.take();
         let Ok(message) = FromWorker::parse(frame.json()) else {
@@ -266,26 +301,21 @@ impl<'a> Talk<'a> {
         }
         match message {
             FromWorker::Ask { id, call, .. } => {
-                let count = u32::try_from(call.count()).unwrap_or(u32::MAX);
-                self.asked = self.asked.saturating_add(count);
-                if self.asked > self.limits.questions {
-                    let words = format!("it asked more than {} questions", self.limits.questions);
-                    return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
-                }
-                self.asked_bytes = self.asked_bytes.saturating_add(frame.json().len() as u64);
-                if self.asked_bytes > self.limits.question_bytes {
-                    let most = self.limits.question_bytes;
-                    let words = format!("its questions have more than {most} bytes together");
-                    return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
-                }
-                self.question(id, call.into(), frame.json().len())
+                let amount = Amount {
+                    count: u32::try_from(call.count()).unwrap_or(u32::MAX),
+                    bytes: frame.json().len() as u64,
+                };
+                self.question(id, call.into(), amount)
             }
             FromWorker::Submit { value, .. } => {
                 self.submitted.get_or_insert_with(|| value.into());
+                self.draft = None;
                 self.remark()
             }
             FromWorker::Draft { value, .. } => {
-                self.draft = Some(value.into());
+                if self.submitted.is_none() {
+                    self.draft = Some(value.into());
+                }
                 self.remark()
             }
             FromWorker::Printed { output, .. } => {
@@ -302,6 +332,11 @@ impl<'a> Talk<'a> {
                 if let Some(draft) = draft {
                     self.draft = Some(draft.into());
                 }
+                // It may have begun them since the last look, and they would outlive it.
+                let load = self.live.worker.process.load();
+                if load.is_some_and(|load| load.threads > THREADS_MAX) {
+                    return Some(self.crowded());
+                }
                 let end = self.end(error.map(CellError::from));
                 Some(Talked::Ended(Box::new(end)))
             }
@@ -314,7 +349,8 @@ impl<'a> Talk<'a> {
         (self.remarks > most).then(|| self.died("it sent too many messages"))
     }
 
-    fn question(&mut self, worker_id: u32, call: CellCall, bytes: usize) -> Option<Talked> {
+    fn question(&mut self, worker_id: u32, call: CellCall, amount: Amount) -> Option<Talked> {
+        self.asked = self.asked.saturating_add(amount.count);
         let hash = record::hash(&call);
         let id = match self.record.find(hash) {
             Some((_, Some(reply))) => {
@@ -323,10 +359,14 @@ impl<'a> Talk<'a> {
             }
             Some((id, None)) => id,
             None => {
+                let too_much = self.asks_too_much(amount);
                 let Some(ears) = &mut self.ears else {
                     return Some(self.died("it asked something else than before"));
                 };
-                let id = self.record.add(hash);
+                if let Some(words) = too_much {
+                    return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
+                }
+                let id = self.record.add(hash, amount);
                 let question = CellQuestion { id, call };
                 if ears.heard.try_send(Heard::Asked(question)).is_err() {
                     return Some(Talked::Abandoned);
@@ -340,16 +380,32 @@ impl<'a> Talk<'a> {
                 self.permit = None;
                 self.offer = Some(clock::now() + REST);
             }
+            let bytes = usize::try_from(amount.bytes).unwrap_or(usize::MAX);
             self.open.insert(id, Open { worker_id, bytes });
             self.open_bytes += bytes;
         }
         None
     }
 
-    fn due(&mut self) -> Option<Talked> {
+    /// Why so much more cannot be asked. It counts over all tries of a cell: what it asked before is not asked again.
+    fn asks_too_much(&self, more: Amount) -> Option<String> {
+        let CellLimits {
+            questions,
+            question_bytes,
+            ..
+        } = self.limits;
+        let asked = self.record.with(more);
+        if asked.count > questions {
+            return Some(format!("it asked more than {questions} questions"));
+        }
+        (asked.bytes > question_bytes)
+            .then(|| format!("its questions have more than {question_bytes} bytes together"))
+    }
+
+    async fn due(&mut self) -> Option<Talked> {
         let now = clock::now();
         if self.deadline().is_some_and(|then| then <= now) {
-            return Some(self.late(now));
+            return self.late(now).await;
         }
         if self.look <= now {
             return self.look();
@@ -362,19 +418,51 @@ impl<'a> Talk<'a> {
 
     fn look(&mut self) -> Option<Talked> {
         self.look = clock::now() + LOOK_EVERY;
+        let load = self.live.worker.process.load()?;
+        if load.threads > THREADS_MAX {
+            return Some(self.crowded());
+        }
         let before = self.computed?;
-        let computed = self.live.worker.process.computed()?.saturating_sub(before);
-        (computed > self.limits.time.into()).then(|| self.timed_out())
+        (load.computed.saturating_sub(before) > self.limits.time.into()).then(|| self.timed_out())
     }
 
-    fn late(&mut self, now: Instant) -> Talked {
+    fn crowded(&mut self) -> Talked {
+        self.died(&format!("it has more than {THREADS_MAX} threads"))
+    }
+
+    async fn late(&mut self, now: Instant) -> Option<Talked> {
         if self.watch.deadline().is_some_and(|then| then <= now) {
-            return self.timed_out();
+            return self.overdue().await;
         }
         if self.live.inbox.deadline().is_some_and(|then| then <= now) {
-            return self.died("it did not end its message");
+            return Some(self.died("it did not end its message"));
         }
-        self.died("it does not read its answers")
+        Some(self.died("it does not read its answers"))
+    }
+
+    /// The time is over. What lies there already counts, once.
+    async fn overdue(&mut self) -> Option<Talked> {
+        let late = if std::mem::replace(&mut self.was_late, true) {
+            0
+        } else {
+            LATE_FRAMES
+        };
+        for _ in 0..late {
+            let room = self.room();
+            let Live { worker, inbox, .. } = &mut *self.live;
+            let talked = select! {
+                biased;
+                filled = inbox.fill(&worker.stream, room) => match filled {
+                    Ok(filled) => self.filled(filled),
+                    Err(lost) => Some(self.died(lost.words())),
+                },
+                () = std::future::ready(()) => break,
+            };
+            if talked.is_some() || self.watch.is_stopped() {
+                return talked;
+            }
+        }
+        Some(self.timed_out())
     }
 
     fn timed_out(&mut self) -> Talked {
@@ -401,41 +489,8 @@ impl<'a> Talk<'a> {
             draft: self.draft.take().filter(|_| submitted.is_none()),
             submitted,
             error,
-            took: Millis(u64::try_from(self.watch.used.as_millis()).unwrap_or(u64::MAX)),
+            took: Millis(u64::try_from(self.watch.used().as_millis()).unwrap_or(u64::MAX)),
             output: std::mem::take(&mut self.printed),
         }
-    }
-}
-
-/// Counts the time in which a cell works by itself.
-struct Watch {
-    limit: Duration,
-    used: Duration,
-    since: Option<Instant>,
-}
-
-impl Watch {
-    fn new(limit: Duration) -> Self {
-        Self {
-            limit,
-            used: Duration::ZERO,
-            since: None,
-        }
-    }
-
-    fn start(&mut self) {
-        self.since.get_or_insert_with(clock::now);
-    }
-
-    fn stop(&mut self) {
-        if let Some(since) = self.since.take() {
-            self.used += clock::now() - since;
-        }
-    }
-
-    fn deadline(&self) -> Option<Instant> {
-        let left = self.limit.saturating_sub(self.used);
-        // A limit beyond all time is none.
-        self.since.and_then(|since| since.checked_add(left))
     }
 }

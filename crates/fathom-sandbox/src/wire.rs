@@ -1,12 +1,14 @@
 //! Frames on a worker's socket. The worker may send anything, at any pace, and may never read.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io;
+use std::pin::Pin;
 use std::time::Duration;
 
 use fathom_core::cell::CellReply;
 use tokio::net::UnixStream;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 use tokio::time::Instant;
 
 use crate::clock;
@@ -45,12 +47,37 @@ impl Lost {
     }
 }
 
+/// How far the reading of a frame got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Filled {
+    /// It is there.
+    Whole,
+    /// It is a large one, and others have the room: its sender can do nothing about that.
+    Waits,
+    /// There is room for it now.
+    Goes,
+}
+
 /// What has come from a worker and was not looked at yet.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
     /// Room for the large frame that is being read.
     room: Option<Room>,
+    /// Waits in the queue for that room. It is kept: whoever asks anew stands at its end.
+    queue: Option<Queue>,
+}
+
+type Queue =
+    Pin<Box<dyn Future<Output = Result<SemaphorePermit<'static>, AcquireError>> + Send + Sync>>;
+
+impl fmt::Debug for Inbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inbox")
+            .field("bytes", &self.bytes.len())
+            .field("room", &self.room)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -72,24 +99,58 @@ impl Inbox {
         Ok(Some(length))
     }
 
-    /// Waits until a whole frame is there. Nothing is lost when the wait is given up.
-    pub(crate) async fn fill(&mut self, stream: &UnixStream) -> Result<(), Lost> {
+    fn make_room(&mut self, permit: SemaphorePermit<'static>, whole: usize) {
+        self.room = Some(Room {
+            _permit: permit,
+            since: clock::now(),
+        });
+        // Reserved once; its pages are taken as bytes arrive.
+        self.bytes
+            .reserve_exact(whole.saturating_sub(self.bytes.len()));
+    }
+
+    /// Nothing is read for a while: a place in the queue would be in the way of others.
+    pub(crate) fn rest(&mut self) {
+        self.queue = None;
+    }
+
+    /// It was halted for so long, in which it could send nothing.
+    pub(crate) fn rested(&mut self, time: Duration) {
+        if let Some(room) = &mut self.room {
+            room.since += time;
+        }
+    }
+
+    /// Waits until a whole frame is there that is no longer than this. Nothing is lost when the wait is given up.
+    pub(crate) async fn fill(
+        &mut self,
+        stream: &UnixStream,
+        bytes_max: usize,
+    ) -> Result<Filled, Lost> {
         loop {
             let whole = match self.announced()? {
-                Some(length) if self.bytes.len() >= 4 + length => return Ok(()),
+                Some(length) if self.bytes.len() >= 4 + length => return Ok(Filled::Whole),
                 Some(length) => 4 + length,
                 None => 4,
             };
+            if whole > bytes_max {
+                return std::future::pending().await;
+            }
             if whole > LARGE_BYTES && self.room.is_none() {
                 let megabytes = u32::try_from(whole / LARGE_BYTES).unwrap_or(u32::MAX);
-                let permit = LARGE.acquire_many(megabytes).await;
-                self.room = Some(Room {
-                    // It is never closed.
-                    _permit: permit.map_err(|_| Lost::Ended)?,
-                    since: clock::now(),
-                });
-                // Reserved once; its pages are taken as bytes arrive.
-                self.bytes.reserve_exact(whole - self.bytes.len());
+                let Some(queue) = &mut self.queue else {
+                    if let Ok(permit) = LARGE.try_acquire_many(megabytes) {
+                        self.make_room(permit, whole);
+                        continue;
+                    }
+                    self.queue = Some(Box::pin(LARGE.acquire_many(megabytes)));
+                    return Ok(Filled::Waits);
+                };
+                // It is never closed.
+                let permit = queue.await.map_err(|_| Lost::Ended)?;
+                self.queue = None;
+                self.make_room(permit, whole);
+                return Ok(Filled::Goes);
             }
             stream.readable().await.map_err(|_| Lost::Ended)?;
             if self.bytes.capacity() == self.bytes.len() {

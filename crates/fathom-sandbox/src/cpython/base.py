@@ -39,10 +39,12 @@ MESSAGE_BYTES_MAX = 1 << 20
 THREAD_STACK_BYTES = 1 << 20
 NOBODY = 65534
 DESCRIPTORS_MAX = 256
+FORK_TRIES = 40
 MAP_POPULATE = 0x8000
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
 LANDLOCK_CREATE, LANDLOCK_RESTRICT = 444, 446
 
+nap = time.sleep  # Sessions get another.
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -182,16 +184,33 @@ def reply(message, descriptors=()):
 
 # Material.
 
+def read_json(text):
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return json.loads(text, parse_int=whole_number)
+
+
+def whole_number(digits):
+    """A number, or how it is written where it has more digits than Python reads."""
+    try:
+        return int(digits)
+    except ValueError:
+        return digits
+
+
 def read_value(form, text):
     if form == "text":
         return text
     if form == "json":
-        return json.loads(text)
+        return read_json(text)
     values = []
     for number, line in enumerate(text.split("\n"), 1):
         if line and not line.isspace():
             try:
-                values.append(json.loads(line))
+                values.append(read_json(line))
             except ValueError as error:
                 raise ValueError("line %d: %s" % (number, error)) from None
     return values
@@ -247,6 +266,16 @@ def reap(*_):
 
 
 def fork():
+    """Forks, later where some session has begun too many threads: the host is about to end it."""
+    for _ in range(FORK_TRIES):
+        try:
+            return fork_once()
+        except BlockingIOError:
+            nap(0.05)
+    return fork_once()
+
+
+def fork_once():
     """Forks with signals held back, so that no child is reaped before its descriptor is open."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     try:

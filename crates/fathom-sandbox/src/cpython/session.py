@@ -234,6 +234,8 @@ def plain(item, left, depth=0):
         raise ValueError("the value is too large or too deep")
     if item is None or item is True or item is False:
         return item
+    if isinstance(item, QueryError):
+        raise item  # What was not answered is no part of an answer.
     if isinstance(item, str):
         left[0] -= len(item) // 8
         return str.__str__(item)
@@ -257,8 +259,11 @@ def value(item):
         made = {"form": "text", "text": str.__str__(item)}
     else:
         made = {"form": "json", "text": dump(plain(item, [VALUE_NODES_MAX]))}
-    if len(made["text"]) > VALUE_BYTES_MAX:
-        raise ValueError("the value has %d characters; at most %d can be handed over" % (len(made["text"]), VALUE_BYTES_MAX))
+    size = len(made["text"])
+    if size > VALUE_BYTES_MAX // 4 and not made["text"].isascii():
+        size = len(made["text"].encode("utf-8", "replace"))
+    if size > VALUE_BYTES_MAX:
+        raise ValueError("the value has %d bytes; at most %d can be handed over" % (size, VALUE_BYTES_MAX))
     return made
 
 

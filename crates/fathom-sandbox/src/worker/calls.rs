@@ -326,6 +326,12 @@ fn result(reply: Reply, batched: bool) -> ExtFunctionResult {
     MontyObject::List(outcomes.into_iter().map(item).collect()).into()
 }
 
+/// Whether the message of an exception is that of a fault.
+pub(super) fn is_fault(message: &str) -> bool {
+    let name = message.split(':').next().unwrap_or_default();
+    FAULTS.iter().any(|(fault, _)| *fault == name)
+}
+
 fn fault(kind: &str, message: &str) -> (ExcType, String) {
     let known = FAULTS.iter().find(|(name, _)| *name == kind);
     let exception = known.map_or(ExcType::RuntimeError, |(_, exception)| *exception);

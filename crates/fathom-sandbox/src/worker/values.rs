@@ -6,8 +6,9 @@ use monty_types::MontyObject;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Value, json};
 
-/// Most characters of a value that is handed over.
-const VALUE_BYTES_MAX: usize = 8 << 20;
+use super::calls::is_fault;
+use crate::frames::VALUE_BYTES_MAX;
+
 /// How deep it may be.
 const VALUE_DEPTH_MAX: usize = 200;
 
@@ -94,6 +95,9 @@ pub(super) fn given(value: &MontyObject) -> Result<Value, String> {
     }
     let mut text = String::new();
     write(value, &mut text, 0)?;
+    if text.len() > VALUE_BYTES_MAX {
+        return Err(too_large());
+    }
     Ok(json!({ "form": "json", "text": text }))
 }
 
@@ -134,6 +138,10 @@ fn write(value: &MontyObject, into: &mut String, depth: usize) -> Result<(), Str
             }
             into.push('}');
         }
+        // What was not answered is no part of an answer.
+        MontyObject::Exception {
+            arg: Some(message), ..
+        } if is_fault(message) => return Err(message.clone()),
         other => into.push_str(&json!(other.to_string()).to_string()),
     }
     Ok(())

@@ -1,10 +1,12 @@
 //! Limits hold against any code, and the session goes on after them.
 
+use std::time::Duration;
+
 use fathom_core::cell::{CellAnswer, CellErrorKind};
 use fathom_core::unit::Millis;
-use fathom_sandbox::{Heard, SandboxError, Session};
+use fathom_sandbox::{Heard, Options, Sandbox, SandboxError, Session};
 
-use crate::fixture::{cell, echo, printed, run, run_with, session};
+use crate::fixture::{cell, echo, load, printed, run, run_with, sandbox, session};
 
 /// Ends the cell with this kind, and keeps the session as it was before.
 async fn broken(session: &mut Session, code: &str, kind: CellErrorKind) {
@@ -120,7 +122,7 @@ async fn r03_the_time_of_an_answer_does_not_count() {
         panic!("it ended");
     };
     // Longer than the cell may work; nothing else can happen in that time.
-    let waited = tokio::time::timeout(std::time::Duration::from_millis(400), session.next()).await;
+    let waited = tokio::time::timeout(Duration::from_millis(400), session.next()).await;
     assert!(waited.is_err(), "{waited:?}");
     let reply = echo(&question);
     let id = question.id;
@@ -190,7 +192,7 @@ async fn r03_a_thread_does_not_outlive_its_cell_by_stealth() {
     let code = "import threading\nn = [0]\ndef work():\n  while True: n[0] += 1\nthreading.Thread(target=work, daemon=True).start()";
     assert_eq!(printed(&mut session, code).await, "");
     let before = printed(&mut session, "before = n[0]\nprint(before)").await;
-    let waited = tokio::time::timeout(std::time::Duration::from_millis(200), session.next()).await;
+    let waited = tokio::time::timeout(Duration::from_millis(200), session.next()).await;
     assert!(waited.is_err());
     // It counts some hundred thousand in a tenth of a second; between two cells it counts nothing.
     let grown: u64 = printed(&mut session, "print(n[0] - before)")
@@ -268,4 +270,122 @@ async fn r04_a_draft_and_a_print_with_each_question_are_not_too_many() {
     silent.limits.time = Millis(30_000);
     let end = run_with(&mut session, silent, echo).await;
     assert_eq!(end.error.unwrap().kind, CellErrorKind::Died);
+}
+
+/// Room for large messages is shared by all sessions; who waits for it does not work.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r03_who_announces_much_and_sends_little_holds_up_others_and_ends_none() {
+    let sandbox = sandbox();
+    let context = load(&sandbox, "c").await;
+    let mut hoarders = Vec::new();
+    for _ in 0..2 {
+        let mut session = sandbox.session(&context, Vec::new());
+        // It begins with a question, so that the time of its cell stands still.
+        let code = "import os, threading, time\nthreading.Thread(target=llm_query, args=('a',), daemon=True).start()\n\
+                    while not llm_query.__globals__['state'].question: pass\n\
+                    llm_query.__globals__['real_sleep'](0.1)\nos.write(3, b'\\0\\xf8\\0\\0')\ntime.sleep(1000)";
+        session.run(cell(code)).await.unwrap();
+        let Heard::Asked(_) = session.next().await else {
+            panic!("it ended");
+        };
+        let waited = tokio::time::timeout(Duration::from_millis(500), session.next()).await;
+        assert!(waited.is_err(), "{waited:?}");
+        hoarders.push(session);
+    }
+    let mut honest = sandbox.session(&context, Vec::new());
+    let mut asking = cell("print(len(llm_query('x' * (3 << 20))))");
+    asking.limits.time = Millis(1_000);
+    let end = run_with(&mut honest, asking, echo).await;
+    assert_eq!(end.error, None);
+    assert_eq!(end.output.head.as_str(), "3145730\n");
+    for mut session in hoarders {
+        let Heard::Ended(end) = session.next().await else {
+            panic!("it asked more");
+        };
+        let error = end.error.unwrap();
+        assert!(
+            error.message.as_str().contains("did not end its message"),
+            "{error:?}"
+        );
+    }
+}
+
+/// A cell whose turn to compute has not come again does not compute in the turn of another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r03_threads_stand_still_while_their_cell_waits_for_its_turn() {
+    let sandbox = Sandbox::new(Options {
+        computing_max: 1,
+        ..Options::default()
+    });
+    let context = load(&sandbox, "c").await;
+    let mut counting = sandbox.session(&context, Vec::new());
+    let code = "import threading, time\nn = 0\nclock = llm_query.__globals__['real_clock']\n\
+                def count():\n  global n\n  while True:\n    n += 1\n    \
+                llm_query.__globals__['real_sleep'](0.001)\n\
+                threading.Thread(target=count, daemon=True).start()\nthen = clock()\n\
+                llm_query('a')\nprint(n < (clock() - then) * 500)";
+    counting.run(cell(code)).await.unwrap();
+    let Heard::Asked(question) = counting.next().await else {
+        panic!("it ended");
+    };
+    let mut sleeping = sandbox.session(&context, Vec::new());
+    let code = "llm_query.__globals__['real_sleep'](2)";
+    sleeping.run(cell(code)).await.unwrap();
+    // It has the only turn before the other one gets its answer.
+    let waited = tokio::time::timeout(Duration::from_millis(300), sleeping.next()).await;
+    assert!(waited.is_err(), "{waited:?}");
+    let (id, reply) = (question.id, echo(&question));
+    counting.answer(CellAnswer { id, reply }).unwrap();
+    let Heard::Ended(end) = counting.next().await else {
+        panic!("it asked more");
+    };
+    assert_eq!(end.error, None);
+    assert_eq!(end.output.head.as_str(), "True\n");
+}
+
+/// A host that was held up does not take what was done in time for too late.
+#[tokio::test]
+async fn r03_a_cell_that_ended_in_time_is_heard_later() {
+    let mut session = session().await;
+    assert_eq!(printed(&mut session, "1").await, "1\n");
+    let code = "llm_query.__globals__['real_sleep'](0.2)\nprint('done')\nSUBMIT(7)";
+    let mut quick = cell(code);
+    quick.limits.time = Millis(600);
+    session.run(quick).await.unwrap();
+    let begun = tokio::time::timeout(Duration::from_millis(50), session.next()).await;
+    assert!(begun.is_err(), "{begun:?}");
+    // Nothing of the host runs on its only thread.
+    let (held, wait) = std::sync::mpsc::channel::<()>();
+    let _nobody = wait.recv_timeout(Duration::from_secs(1));
+    drop(held);
+    let Heard::Ended(end) = session.next().await else {
+        panic!("it asked");
+    };
+    assert_eq!(end.error, None);
+    assert_eq!(end.output.head.as_str(), "done\n");
+    assert_eq!(end.submitted.unwrap().text.as_str(), "7");
+}
+
+#[tokio::test]
+async fn r03_what_a_cell_hands_over_is_limited_by_the_host_too() {
+    let mut session = session().await;
+    for kind in ["submit", "draft"] {
+        let code = format!(
+            "import os\nframe = b'{{\"{kind}\": {{\"cell\": 1, \"value\": {{\"form\": \"text\", \"text\": \"' + b'x' * (9 << 20) + b'\"}}}}}}'\n\
+             view = memoryview(len(frame).to_bytes(4, 'big') + frame)\nwhile view: view = view[os.write(3, view):]\nwhile True: pass"
+        );
+        let end = run(&mut session, &code).await;
+        let error = end.error.unwrap();
+        assert_eq!(error.kind, CellErrorKind::Died, "{error:?}");
+        assert!(end.submitted.is_none() && end.draft.is_none());
+    }
+    let end = run(&mut session, "SUBMIT('é' * (5 << 20))").await;
+    let error = end.error.unwrap();
+    assert_eq!(error.kind, CellErrorKind::Raised);
+    assert!(
+        error.message.as_str().contains("10485760 bytes"),
+        "{error:?}"
+    );
+    let end = run(&mut session, "SUBMIT('é' * (4 << 20))").await;
+    assert_eq!(end.submitted.unwrap().text.as_str().len(), 8 << 20);
 }

@@ -113,3 +113,22 @@ async fn material_that_is_no_json_or_no_text_is_refused_with_its_name() {
         assert_eq!(error.code(), "F0804");
     }
 }
+
+/// Python reads no number of more than some thousand digits from text; that is no reason to have nothing of the rest.
+#[tokio::test]
+async fn r01_a_number_of_too_many_digits_stays_as_it_is_written() {
+    let sandbox = sandbox();
+    let digits = "1".repeat(5_000);
+    for (form, content) in [
+        (Form::Json, format!("[{digits}, 2]")),
+        (Form::Lines, format!("[{digits}, 2]\n3\n")),
+    ] {
+        let context = sandbox
+            .load(vec![piece("x", form, &content)])
+            .await
+            .unwrap();
+        let mut session = sandbox.session(&context, Vec::new());
+        let code = "row = context if isinstance(context[0], str) else context[0]\nprint(row == ['1' * 5000, 2])";
+        assert_eq!(printed(&mut session, code).await, "True\n");
+    }
+}

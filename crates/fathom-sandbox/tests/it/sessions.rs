@@ -277,3 +277,35 @@ async fn a_session_that_is_dropped_frees_its_place() {
     let mut next = sandbox.session(&context, Vec::new());
     assert_eq!(printed(&mut next, "context").await, "'c'\n");
 }
+
+/// A cell that gives its process up and comes back may not ask anew what it was allowed once.
+#[tokio::test]
+async fn r03_what_a_cell_may_ask_counts_over_all_its_tries() {
+    let sandbox = Sandbox::new(Options {
+        processes_max: 1,
+        ..Options::default()
+    });
+    let context = load(&sandbox, "c").await;
+    let mut unsteady = sandbox.session(&context, Vec::new());
+    let mut other = sandbox.session(&context, Vec::new());
+    // The true clock, so that each try asks something else.
+    let mut asking = cell("llm_query(str(llm_query.__globals__['real_clock']()))");
+    asking.limits.questions = 3;
+    unsteady.run(asking).await.unwrap();
+    let mut asked = 0;
+    let error = loop {
+        match unsteady.next().await {
+            Heard::Asked(question) => {
+                asked += 1;
+                assert!(asked <= 3, "it asks for ever");
+                // The only process goes to the other one, and this one begins again.
+                run_with(&mut other, cell("1"), echo).await;
+                let (id, reply) = (question.id, echo(&question));
+                unsteady.answer(CellAnswer { id, reply }).unwrap();
+            }
+            Heard::Ended(end) => break end.error.unwrap(),
+        }
+    };
+    assert_eq!(error.kind, CellErrorKind::TooManyQuestions, "{error:?}");
+    assert_eq!(asked, 3);
+}

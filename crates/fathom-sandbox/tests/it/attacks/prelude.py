@@ -16,6 +16,11 @@ def attempt(what, act):
     """Does what must not be possible."""
     try:
         got = act()
+    except OSError as error:
+        # The kernel's word must be no: that there is nothing of the kind may be luck. Descriptors are closed, and numbers
+        # below zero are words of the C library, which could not ask.
+        refused = error.errno in (None, 1, 9, 13, 38) or error.errno < 0
+        print("refused" if refused else "BREACH", what, error)
     except BaseException as error:
         print("refused", what, type(error).__name__)
     else:

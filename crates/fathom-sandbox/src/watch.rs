@@ -1,0 +1,52 @@
+//! The time in which a cell works by itself; what it waits for does not count.
+
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use crate::clock;
+
+/// Counts that time.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    limit: Duration,
+    used: Duration,
+    since: Option<Instant>,
+}
+
+impl Watch {
+    pub(crate) fn new(limit: Duration) -> Self {
+        Self {
+            limit,
+            used: Duration::ZERO,
+            since: None,
+        }
+    }
+
+    pub(crate) fn start(&mut self) {
+        self.since.get_or_insert_with(clock::now);
+    }
+
+    pub(crate) fn stop(&mut self) {
+        if let Some(since) = self.since.take() {
+            self.used += clock::now() - since;
+        }
+    }
+
+    /// Whether it stands still.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.since.is_none()
+    }
+
+    /// What it has counted when it stood still last.
+    pub(crate) fn used(&self) -> Duration {
+        self.used
+    }
+
+    /// When the limit is reached, while it goes.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        let left = self.limit.saturating_sub(self.used);
+        // A limit beyond all time is none.
+        self.since.and_then(|since| since.checked_add(left))
+    }
+}
