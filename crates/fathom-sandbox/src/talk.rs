@@ -254,7 +254,9 @@ impl<'a> Talk<'a> {
             self.live.inbox.rested(clock::now() - begun);
             self.live.worker.process.go_on();
         }
-        self.watch.start();
+        if !self.live.inbox.waits() {
+            self.watch.start();
+        }
         true
     }
 

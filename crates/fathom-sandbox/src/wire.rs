@@ -109,6 +109,11 @@ impl Inbox {
             .reserve_exact(whole.saturating_sub(self.bytes.len()));
     }
 
+    /// Whether a large frame is announced that others leave no room for yet.
+    pub(crate) fn waits(&self) -> bool {
+        self.queue.is_some()
+    }
+
     /// Nothing is read for a while: a place in the queue would be in the way of others.
     pub(crate) fn rest(&mut self) {
         self.queue = None;
