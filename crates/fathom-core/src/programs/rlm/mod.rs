@@ -389,7 +389,7 @@ impl Program for Rlm {
                 self.questions.ask(question, &self.params, view)
             }
             Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {
-                let given_up = self.questions.end();
+                let given_up = self.questions.end(view);
                 let mut asks = self.on_cell(end, view);
                 // After what comes next, which has the number that it was told.
                 asks.extend(given_up);
