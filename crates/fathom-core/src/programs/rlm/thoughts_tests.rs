@@ -11,6 +11,10 @@ fn r01_thoughts_end_where_the_reply_begins() {
         ("Yes.", "Yes."),
         ("Yes. <think>Or no", "Yes. <think>Or no"),
         (code, code),
+        (
+            "t = re.sub(r'(<think>.*?</think>)', '', t)",
+            "t = re.sub(r'(<think>.*?</think>)', '', t)",
+        ),
         ("<think>I split at \"</think>\".</think>a = 1", "a = 1"),
         ("x = t.split('</think>')[1]", "x = t.split('</think>')[1]"),
     ];
