@@ -1,11 +1,14 @@
 //! Asks that are not settled yet.
 
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
 use crate::amounts::Amounts;
 use crate::command::Command;
 use crate::effect::{ApprovalTerms, EffectRequest, EffectState};
 use crate::event::Started;
 use crate::governor::Packing;
-use crate::id::EpisodeId;
+use crate::id::{AskId, EpisodeId};
 use crate::model::{Measured, ModelRole, Request};
 use crate::packet::Meta;
 use crate::program::OnOutage;
@@ -126,6 +129,20 @@ impl Pending {
         }
     }
 
+    /// Whether it is a call that has left the house, whatever came of it.
+    pub(crate) const fn was_sent(&self) -> bool {
+        match self {
+            Self::Calling { .. } | Self::GivenUp { .. } | Self::Stalled { .. } => true,
+            Self::HeldCall { attempt, .. } => attempt.number > 1,
+            Self::Packing(_)
+            | Self::HeldChild { .. }
+            | Self::Child { .. }
+            | Self::Effect { .. }
+            | Self::Host(_)
+            | Self::Refusing(_) => false,
+        }
+    }
+
     /// Whether it waits for what is in flight to settle, or for an errand that may do so.
     pub(crate) fn is_held(&self) -> bool {
         match self {
@@ -151,5 +168,70 @@ impl Pending {
                     ..
                 }
         )
+    }
+}
+
+/// The asks that are not settled yet, in their order. It keeps count of those in flight: that is asked for each of many
+/// thousands that are refused together.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unsettled {
+    asks: BTreeMap<AskId, Pending>,
+    in_flight: usize,
+}
+
+impl Unsettled {
+    pub(crate) const fn new() -> Self {
+        Self {
+            asks: BTreeMap::new(),
+            in_flight: 0,
+        }
+    }
+
+    /// Whether the end of any of them may free budget for asks that wait.
+    pub(crate) const fn any_in_flight(&self) -> bool {
+        self.in_flight > 0
+    }
+
+    pub(crate) fn insert(&mut self, id: AskId, pending: Pending) {
+        self.in_flight += usize::from(pending.is_in_flight());
+        let before = self.asks.insert(id, pending);
+        self.count_off(before.as_ref());
+    }
+
+    pub(crate) fn remove(&mut self, id: AskId) -> Option<Pending> {
+        let removed = self.asks.remove(&id);
+        self.count_off(removed.as_ref());
+        removed
+    }
+
+    /// Changes one of them in its place.
+    pub(crate) fn change<T>(
+        &mut self,
+        id: AskId,
+        with: impl FnOnce(&mut Pending) -> T,
+    ) -> Option<T> {
+        let pending = self.asks.get_mut(&id)?;
+        let before = pending.is_in_flight();
+        let made = with(pending);
+        let after = pending.is_in_flight();
+        self.in_flight = self.in_flight + usize::from(after) - usize::from(before);
+        Some(made)
+    }
+
+    pub(crate) fn retain(&mut self, keep: impl FnMut(&AskId, &mut Pending) -> bool) {
+        self.asks.retain(keep);
+        self.in_flight = self.asks.values().filter(|p| p.is_in_flight()).count();
+    }
+
+    fn count_off(&mut self, gone: Option<&Pending>) {
+        self.in_flight -= usize::from(gone.is_some_and(Pending::is_in_flight));
+    }
+}
+
+impl Deref for Unsettled {
+    type Target = BTreeMap<AskId, Pending>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.asks
     }
 }

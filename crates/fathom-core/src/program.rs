@@ -15,6 +15,7 @@ use crate::id::{AskId, EpisodeId};
 use crate::model::{Delivery, ModelRole, Recall, Reply};
 use crate::outcome::{EpisodeResult, Verdict};
 use crate::packet::Packet;
+use crate::pending::{Pending, Unsettled};
 use crate::protocol::Draft;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
@@ -237,6 +238,15 @@ pub struct View<'a> {
     pub time_left: Millis,
     /// Set once it may only finish or hand off, with the dimension that ran low.
     pub closing: Option<Dimension>,
+    /// Its asks that are not settled yet.
+    pub(crate) pending: &'a Unsettled,
+}
+
+impl View<'_> {
+    /// Whether a call that is not settled yet has left the house.
+    pub fn was_sent(&self, ask: AskId) -> bool {
+        self.pending.get(&ask).is_some_and(Pending::was_sent)
+    }
 }
 
 /// How an episode works.

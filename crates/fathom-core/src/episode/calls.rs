@@ -31,7 +31,7 @@ impl<L: Accounts> Episode<L> {
         at: Timestamp,
         out: &mut Vec<Command>,
     ) {
-        match self.governor.pending.remove(&id) {
+        match self.governor.pending.remove(id) {
             Some(Pending::Calling {
                 ask,
                 measured,

@@ -168,7 +168,7 @@ impl<L: Accounts> Episode<L> {
             self.reconcile(id, request, out);
             return;
         }
-        self.governor.pending.remove(&id);
+        self.governor.pending.remove(id);
         let spent = Amounts {
             tools: 1,
             ..Amounts::ZERO

@@ -236,9 +236,8 @@ impl<L: Accounts> Episode<L> {
                     self.tell(Input::Tick, at, out);
                 }
                 // A clock that stands still sets its timer when it goes on.
-                let is_set = rang && self.governor.wake.is_some();
-                let clock = &self.governor.clock;
-                if !is_set && clock.left().0 > 0 && !clock.is_paused() {
+                let (governor, clock) = (&self.governor, &self.governor.clock);
+                if !(rang && governor.wake.is_some()) && clock.left().0 > 0 && !clock.is_paused() {
                     out.push(self.governor.timer());
                 }
             }
@@ -260,6 +259,7 @@ impl<L: Accounts> Episode<L> {
             left: self.governor.ledger.left(),
             time_left: self.governor.clock.left(),
             closing: closing(&self.governor.ledger),
+            pending: &self.governor.pending,
         };
         let mut asks = self.program.on(input, &view);
         let end = asks.iter().position(|ask| matches!(ask, Ask::Finish(_)));
@@ -282,7 +282,7 @@ impl<L: Accounts> Episode<L> {
         };
         match kind {
             EventKind::CellFinished { end, .. } => {
-                self.governor.pending.remove(&ask);
+                self.governor.pending.remove(ask);
                 self.tell(Input::CellEnded { ask, end }, at, out);
             }
             EventKind::CellYielded { question, .. } => {
@@ -294,7 +294,7 @@ impl<L: Accounts> Episode<L> {
 
     /// The host has done what costs no budget.
     fn on_host(&mut self, ask: AskId, text: &Text, at: Timestamp, out: &mut Vec<Command>) {
-        self.governor.pending.remove(&ask);
+        self.governor.pending.remove(ask);
         self.tell(Input::Host { ask, text }, at, out);
     }
 
@@ -319,7 +319,7 @@ impl<L: Accounts> Episode<L> {
         let Some((ask, class, is_part)) = found else {
             return;
         };
-        self.governor.pending.remove(&ask);
+        self.governor.pending.remove(ask);
         self.governor.ledger.close_grant(child, result.budget.spent);
         self.governor.sources.extend(result.sources.iter().cloned());
         self.depth_reached = self.depth_reached.max(result.depth_reached);

@@ -37,7 +37,7 @@ impl<L: Accounts> Episode<L> {
                 }) => {
                     self.governor.ledger.settle(id, reserved);
                     if winding_down {
-                        self.governor.pending.remove(&id);
+                        self.governor.pending.remove(id);
                     } else {
                         self.governor
                             .hold_call(id, ask, measured, attempt.afresh(), None);
@@ -45,7 +45,7 @@ impl<L: Accounts> Episode<L> {
                 }
                 Some(Pending::GivenUp { reserved, .. }) => {
                     self.governor.ledger.settle(id, reserved);
-                    self.governor.pending.remove(&id);
+                    self.governor.pending.remove(id);
                     given_up.push(id);
                 }
                 Some(Pending::Stalled {

@@ -79,19 +79,25 @@ impl<L: Accounts> Governor<L> {
 
     /// Moves an effect on; a step its state does not allow leaves it where it is.
     pub(crate) fn step_effect(&mut self, id: AskId, step: EffectStep) -> Option<EffectState> {
-        match self.pending.get_mut(&id) {
-            Some(Pending::Effect { state, .. }) => {
+        self.pending.change(id, |pending| match pending {
+            Pending::Effect { state, .. } => {
                 *state = state.after(step).ok()?;
                 Some(*state)
             }
             _ => None,
-        }
+        })?
     }
 
     /// A person is to decide about an effect.
     pub(crate) fn defer(&mut self, id: AskId, by: &ApprovalTerms) {
-        if let Some(Pending::Effect { terms, .. }) = self.pending.get_mut(&id) {
-            *terms = Some(Box::new(by.clone()));
+        let deferred = self.pending.change(id, |pending| match pending {
+            Pending::Effect { terms, .. } => {
+                *terms = Some(Box::new(by.clone()));
+                true
+            }
+            _ => false,
+        });
+        if deferred == Some(true) {
             let sooner = self.expiry.is_none_or(|expiry| by.expires < expiry);
             if sooner {
                 self.expiry = Some(by.expires);
@@ -103,7 +109,7 @@ impl<L: Accounts> Governor<L> {
     pub(crate) fn take_expired(&mut self, at: Timestamp) -> Vec<AskId> {
         let mut expired = Vec::new();
         self.expiry = None;
-        for (&id, pending) in &self.pending {
+        for (&id, pending) in self.pending.iter() {
             if let Pending::Effect {
                 state: EffectState::AwaitingApproval,
                 terms: Some(terms),

@@ -15,7 +15,7 @@ mod taint;
 pub(crate) use parcel::Packing;
 pub(crate) use scales::Scales;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::admission::{Parent, check_spawn};
 use crate::amounts::{Amounts, Budget};
@@ -27,7 +27,7 @@ use crate::id::{AskId, EpisodeId};
 use crate::ledger::{Accounts, closing, share};
 use crate::model::{Measured, ModelRole, Reply};
 use crate::outcome::NextAction;
-use crate::pending::{PackedCall, Pending, Try};
+use crate::pending::{PackedCall, Pending, Try, Unsettled};
 use crate::program::Ask;
 use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
@@ -50,7 +50,7 @@ pub(crate) struct Governor<L> {
     /// The moment that the program waits for.
     pub(crate) wake: Option<Timestamp>,
     pub(crate) next_ask: AskId,
-    pub(crate) pending: BTreeMap<AskId, Pending>,
+    pub(crate) pending: Unsettled,
     /// Asks that wait for admission, served strictly in order.
     queue: BTreeSet<AskId>,
     pub(crate) children: u32,
@@ -87,7 +87,7 @@ impl<L: Accounts> Governor<L> {
             wake: None,
             started: started.clone(),
             next_ask: AskId::default(),
-            pending: BTreeMap::new(),
+            pending: Unsettled::new(),
             queue: BTreeSet::new(),
             children: 0,
             unverified: None,
@@ -253,8 +253,8 @@ impl<L: Accounts> Governor<L> {
         self.clock.left().0 == 0
     }
 
-    fn in_flight(&self) -> bool {
-        self.pending.values().any(Pending::is_in_flight)
+    const fn in_flight(&self) -> bool {
+        self.pending.any_in_flight()
     }
 
     fn admit_child(
@@ -372,7 +372,7 @@ impl<L: Accounts> Governor<L> {
     /// Forgets an ask that never left the house; what was set aside for it is free again.
     pub(crate) fn withdraw(&mut self, id: AskId) {
         self.queue.remove(&id);
-        self.pending.remove(&id);
+        self.pending.remove(id);
         self.ledger.settle(id, Amounts::ZERO);
     }
 

@@ -30,7 +30,7 @@ impl<L: Accounts> Governor<L> {
 
     /// What must be said to the host again after a new owner took over.
     pub(crate) fn outstanding(&self, out: &mut Vec<Command>) {
-        for (&id, pending) in &self.pending {
+        for (&id, pending) in self.pending.iter() {
             match pending {
                 Pending::Packing(packing) => out.extend(packing.outstanding(id)),
                 Pending::Child { child, started, .. } => out.push(Command::Spawn {

@@ -32,7 +32,7 @@ impl<L: Accounts> Governor<L> {
     ) {
         if let Some(reply) = &packing.recalled {
             self.queue.remove(&id);
-            self.pending.remove(&id);
+            self.pending.remove(id);
             self.recalled = Some((id, (**reply).clone()));
             return;
         }

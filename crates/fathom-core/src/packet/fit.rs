@@ -1,6 +1,7 @@
 //! Which entries of a packet's shares fit.
 
-use super::{Keep, Portion, Share};
+use super::{Form, Keep, Portion, Share};
+use crate::model::Speaker;
 
 /// What a packet's shares are to fit into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub fn fit(shares: &[Share], tokens: &[Vec<u64>], room: Fit) -> Vec<Kept> {
     for ((share, tokens), kept) in shares.iter().zip(tokens).zip(&mut kept) {
         if let Portion::AtMost(milli) = share.portion {
             let cap = thousandths(room.after_header, milli.into()).min(left);
-            *kept = keep(share.keep, tokens, cap);
+            *kept = stays(share, tokens, cap);
             left -= kept.tokens;
         }
     }
@@ -45,7 +46,7 @@ pub fn fit(shares: &[Share], tokens: &[Vec<u64>], room: Fit) -> Vec<Kept> {
         {
             let part = u128::from(to_divide) * u128::from(weight(share)) / u128::from(weights);
             let part = u64::try_from(part).unwrap_or(u64::MAX);
-            *kept = keep(share.keep, tokens, part);
+            *kept = stays(share, tokens, part);
         }
     }
     kept
@@ -57,6 +58,21 @@ fn weight(share: &Share) -> u64 {
         Portion::Weight(weight) if !share.entries.is_empty() => weight.into(),
         Portion::Weight(_) | Portion::AtMost(_) => 0,
     }
+}
+
+/// The entries of a share that fit. Turns that lost their beginning do not begin with an answer to nothing: many templates
+/// refuse that.
+fn stays(share: &Share, tokens: &[u64], cap: u64) -> Kept {
+    let mut kept = keep(share.keep, tokens, cap);
+    let answers = |at: usize| {
+        let entry = share.entries.get(at);
+        share.form == Form::Turns && entry.is_some_and(|e| e.speaker == Speaker::Assistant)
+    };
+    while (1..kept.to).contains(&kept.from) && answers(kept.from) {
+        kept.tokens -= tokens.get(kept.from).copied().unwrap_or_default();
+        kept.from += 1;
+    }
+    kept
 }
 
 /// As many entries from one end as fit without a gap.

@@ -102,7 +102,7 @@ impl<L: Accounts> Run<L> {
             Command::Emit { block } => (position, Step::Emit { episode, block }),
             Command::Finish { result } => {
                 self.close(id, result.clone(), appended.head);
-                steps.extend(self.told.over(id));
+                self.told.over(id);
                 let Some(parent) = id.parent() else {
                     return self.gate(position, Step::Finished(result), steps);
                 };

@@ -128,17 +128,20 @@ impl<L: Accounts> Run<L> {
                 } => {
                     self.told.note(episode, ask, model, &request);
                 }
+                Command::CallModel { ask, .. } => self.told.sent(episode, ask),
                 Command::Await { awaited } => self.note_outage(episode, &awaited),
                 // What is read from the journal is durable.
                 Command::Lease { upto } => self.lease(episode, upto, Position(0)),
                 _ => {}
             }
         }
+        self.told.settle();
         difference
     }
 
     /// Goes on with a run that was refolded from its journal.
     pub fn resume(&mut self, log: &mut dyn Log, at: Timestamp) -> Vec<Step> {
+        self.told.resume();
         let mut queue = VecDeque::new();
         for (id, episode) in self.live() {
             queue.push_back((id.clone(), EventKind::Resumed));
@@ -288,6 +291,7 @@ impl<L: Accounts> Run<L> {
                 }
             }
         }
+        steps.extend(self.told.settle());
         steps.extend(self.waiting().map(Step::Waiting));
         steps
     }

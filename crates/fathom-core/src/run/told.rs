@@ -1,9 +1,10 @@
 //! What a run was told: a request that need be answered only once is asked once, whichever episodes have it.
 //!
-//! Nothing is waited for but a call that is on its way: such a call ends by itself. One that still waits for its budget may
-//! wait for the very episode that would wait for it.
+//! Nothing is waited for but a call that is on its way and a request that the host measures: both end by themselves. A call
+//! that still waits for its budget may wait for the very episode that would wait for it, so whoever is measured and not sent
+//! makes room for the next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use sha2::{Digest as _, Sha256};
 
@@ -19,20 +20,37 @@ const REMEMBERED_MAX: usize = 100_000;
 #[derive(Default)]
 pub(super) struct Told {
     /// What each ask wants to know.
-    asking: BTreeMap<(EpisodeId, AskId), Question>,
+    asking: BTreeMap<Call, Question>,
     known: BTreeMap<Question, Known>,
+    /// Questions whose asking came to nothing just now.
+    ended: Vec<Question>,
 }
 
 /// Which model is asked, and what.
 type Question = (ModelRole, Digest);
 
 enum Known {
-    /// It is on its way for one episode; these wait for what comes back.
-    Sent {
-        by: EpisodeId,
-        held: Vec<Step>,
+    /// One asks it; these wait for what comes of that.
+    Asked {
+        by: Call,
+        how_far: HowFar,
+        held: VecDeque<Step>,
     },
     Said(Said),
+}
+
+/// An ask of an episode.
+type Call = (EpisodeId, AskId);
+
+/// How far the one who asks is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HowFar {
+    /// The host measures it.
+    Measuring,
+    /// The call is on its way.
+    Sent,
+    /// It came to nothing. Nobody waits for it longer than until all that follows from that is carried out.
+    Ended,
 }
 
 impl Told {
@@ -63,93 +81,158 @@ impl Told {
             return Some(step);
         };
         let question = self.note(episode, *ask, *model, request);
+        let call = (episode.clone(), *ask);
         match self.known.get_mut(&question) {
             Some(Known::Said(known)) => *said = Some(Box::new(known.clone())),
-            Some(Known::Sent { by, held }) if by != episode => {
-                held.push(step);
+            Some(Known::Asked { by, held, .. }) if by.0 != call.0 => {
+                held.push_back(step);
                 return None;
             }
-            Some(Known::Sent { .. }) | None => {}
+            Some(Known::Asked { by, how_far, .. }) => {
+                if *by == call {
+                    *how_far = HowFar::Measuring;
+                }
+            }
+            None => {
+                self.asked(question, call, HowFar::Measuring);
+            }
         }
         Some(step)
     }
 
+    fn asked(&mut self, question: Question, by: Call, how_far: HowFar) {
+        let held = VecDeque::new();
+        let known = Known::Asked { by, how_far, held };
+        self.known.insert(question, known);
+    }
+
     /// A call is on its way.
     pub(super) fn sent(&mut self, episode: &EpisodeId, ask: AskId) {
-        if let Some(question) = self.asking.get(&(episode.clone(), ask)) {
-            self.known.entry(*question).or_insert_with(|| Known::Sent {
-                by: episode.clone(),
-                held: Vec::new(),
-            });
+        let call = (episode.clone(), ask);
+        let Some(question) = self.asking.get(&call).copied() else {
+            return;
+        };
+        match self.known.get_mut(&question) {
+            Some(Known::Asked { by, how_far, .. }) if *how_far != HowFar::Sent => {
+                *by = call;
+                *how_far = HowFar::Sent;
+            }
+            Some(Known::Asked { .. } | Known::Said(_)) => {}
+            None => self.asked(question, call, HowFar::Sent),
         }
     }
 
-    /// Takes in what an episode heard, and says who need wait no longer.
+    /// Takes in what an episode heard, and says who is told the same.
     pub(super) fn hear(&mut self, episode: &EpisodeId, seq: Seq, kind: &EventKind) -> Vec<Step> {
-        let EventKind::ModelReplied { ask, outcome, .. } = kind else {
-            return Vec::new();
+        let (ask, outcome) = match kind {
+            EventKind::ModelReplied { ask, outcome, .. } => (*ask, Some(outcome)),
+            EventKind::Measured { ask, .. } | EventKind::Refused { ask, .. } => (*ask, None),
+            _ => return Vec::new(),
         };
-        let call = (episode.clone(), *ask);
+        let call = (episode.clone(), ask);
         let Some(question) = self.asking.get(&call).copied() else {
             return Vec::new();
         };
-        let whole = match outcome {
-            CallOutcome::Replied(reply) => Some(reply).filter(|r| r.ending == Ending::Complete),
-            CallOutcome::Failed(_) => None,
-        };
-        let Some(reply) = whole else {
-            return self.free(episode, question);
+        let reply = match outcome {
+            Some(CallOutcome::Replied(reply)) if reply.ending == Ending::Complete => reply,
+            Some(CallOutcome::Replied(_) | CallOutcome::Failed(_)) | None => {
+                self.end(&call, question, outcome.is_some());
+                return Vec::new();
+            }
         };
         self.asking.remove(&call);
         if self.known.len() >= REMEMBERED_MAX {
             self.known
-                .retain(|_, known| matches!(known, Known::Sent { .. }));
+                .retain(|_, known| matches!(known, Known::Asked { .. }));
         }
         let said = Said {
             reply: reply.clone(),
             episode: episode.clone(),
             seq,
         };
-        let before = self.known.insert(question, Known::Said(said));
+        let held = match self.known.insert(question, Known::Said(said)) {
+            Some(Known::Asked { held, .. }) => held,
+            Some(Known::Said(_)) | None => return Vec::new(),
+        };
         // They find it now.
-        freed(before)
-            .into_iter()
+        held.into_iter()
             .filter_map(|step| self.measure(step))
             .collect()
     }
 
-    /// An episode is over: nobody waits for its calls any longer.
-    pub(super) fn over(&mut self, episode: &EpisodeId) -> Vec<Step> {
+    /// What an ask waited for is there, and it is no answer.
+    fn end(&mut self, call: &Call, question: Question, was_sent: bool) {
+        if let Some(Known::Asked { by, how_far, .. }) = self.known.get_mut(&question)
+            && by == call
+            && (*how_far == HowFar::Sent) == was_sent
+        {
+            *how_far = HowFar::Ended;
+            self.ended.push(question);
+        }
+    }
+
+    /// An episode is over: it waits for nothing, and nobody waits for its calls any longer.
+    pub(super) fn over(&mut self, episode: &EpisodeId) {
         let all = (episode.clone(), AskId(0))..=(episode.clone(), AskId(u32::MAX));
         let asked: Vec<_> = self
             .asking
             .range(all)
             .map(|(call, _)| call.clone())
             .collect();
-        let asked: Vec<Question> = asked
-            .iter()
-            .filter_map(|call| self.asking.remove(call))
-            .collect();
-        asked
-            .into_iter()
-            .flat_map(|question| self.free(episode, question))
-            .collect()
+        for call in asked {
+            let Some(question) = self.asking.remove(&call) else {
+                continue;
+            };
+            if let Some(Known::Asked { by, how_far, held }) = self.known.get_mut(&question) {
+                held.retain(|step| !is_of(step, episode));
+                if by.0 == *episode {
+                    *how_far = HowFar::Ended;
+                    self.ended.push(question);
+                }
+            }
+        }
     }
 
-    /// A call brought nothing that others could use: whoever waited for it asks.
-    fn free(&mut self, episode: &EpisodeId, question: Question) -> Vec<Step> {
-        match self.known.get(&question) {
-            Some(Known::Sent { by, .. }) if by == episode => freed(self.known.remove(&question)),
-            _ => Vec::new(),
+    /// A new owner goes on: no call of before is on its way until it is sent again.
+    pub(super) fn resume(&mut self) {
+        for (question, known) in &mut self.known {
+            if let Known::Asked { how_far, .. } = known {
+                *how_far = HowFar::Ended;
+                self.ended.push(*question);
+            }
         }
+    }
+
+    /// All that follows from what came in was carried out. Where the one who asked does not go on, the next one asks, and only that one:
+    /// what failed for one may well fail for all.
+    pub(super) fn settle(&mut self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for question in std::mem::take(&mut self.ended) {
+            let Some(Known::Asked { by, how_far, held }) = self.known.get_mut(&question) else {
+                continue;
+            };
+            if *how_far != HowFar::Ended {
+                continue;
+            }
+            match held.pop_front() {
+                Some(step) => {
+                    if let Step::Measure { episode, ask, .. } = &step {
+                        *by = (episode.clone(), *ask);
+                        *how_far = HowFar::Measuring;
+                    }
+                    steps.push(step);
+                }
+                None => {
+                    self.known.remove(&question);
+                }
+            }
+        }
+        steps
     }
 }
 
-fn freed(known: Option<Known>) -> Vec<Step> {
-    match known {
-        Some(Known::Sent { held, .. }) => held,
-        Some(Known::Said(_)) | None => Vec::new(),
-    }
+fn is_of(step: &Step, wanted: &EpisodeId) -> bool {
+    matches!(step, Step::Measure { episode, .. } if episode == wanted)
 }
 
 fn digest(request: &Request) -> Digest {

@@ -67,6 +67,8 @@ mod rlm;
 #[cfg(test)]
 mod rlm_recipes;
 #[cfg(test)]
+mod rlm_turns;
+#[cfg(test)]
 mod script;
 #[cfg(test)]
 mod sharing;

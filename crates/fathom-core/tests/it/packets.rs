@@ -266,6 +266,31 @@ fn g02_a_history_keeps_its_newest_entries_within_sixty_percent() {
 }
 
 #[test]
+fn g02_a_history_that_lost_its_beginning_does_not_begin_with_an_answer() {
+    let mut was_cut = [false; 2];
+    for length in (0..200).step_by(10) {
+        let speaker = |n: usize| [Speaker::User, Speaker::Assistant][n % 2];
+        let entries = (0..100_usize).map(|n| said(speaker(n), &"x".repeat(20 + length)));
+        let packet = Packet {
+            shares: vec![Share::history(entries.collect())],
+            ..question()
+        };
+        let (mut desk, _) = open(vec![packet], frame());
+        let sent = desk.sent();
+        let kept = &sent.request.messages[1..sent.request.messages.len() - 1];
+        assert_eq!(kept.first().map(|first| first.speaker), Some(Speaker::User));
+        let tokens: usize = kept.iter().map(|m| m.text.as_str().len() + 8).sum();
+        let room = (4096 - "You tell the truth.".len() - "You are brief.".len()) * 6 / 10;
+        // Whether an answer had room of its own.
+        let has_room = room - tokens >= 28 + length;
+        was_cut[usize::from(has_room)] = true;
+        let count = u32::try_from(kept.len()).unwrap();
+        assert_eq!(metas(&desk)[0].items[2].entries, Some((count, 100)));
+    }
+    assert_eq!(was_cut, [true; 2]);
+}
+
+#[test]
 fn g02_a_prompt_that_cannot_fit_is_refused() {
     let packet = Packet {
         prompt: vec![said(Speaker::User, &"x".repeat(5000))],

@@ -21,7 +21,7 @@ use fathom_core::unit::{Millis, Nanodollars};
 use crate::desk::{Desk, at};
 use crate::fixture::{self, AMPLE, root};
 
-const RICH: Amounts = Amounts {
+pub(crate) const RICH: Amounts = Amounts {
     tokens: 100_000_000,
     calls: 100_000,
     tools: 0,
@@ -44,14 +44,14 @@ fn given() -> Given {
     }
 }
 
-fn params() -> Params {
+pub(crate) fn params() -> Params {
     Params {
         given: vec![given()],
         ..Params::default()
     }
 }
 
-fn started(params: &Params, amounts: Amounts) -> Started {
+pub(crate) fn started(params: &Params, amounts: Amounts) -> Started {
     let mut started = root(amounts);
     started.goal = "Which host failed first?".into();
     started.program = params.spec();
@@ -62,13 +62,13 @@ fn started(params: &Params, amounts: Amounts) -> Started {
     started
 }
 
-fn open(params: &Params) -> Desk {
+pub(crate) fn open(params: &Params) -> Desk {
     Desk::open(BuiltIn, started(params, RICH))
 }
 
 /// The cell that is to be run next.
 #[track_caller]
-fn cell(desk: &mut Desk) -> (EpisodeId, AskId, String, ContextSource) {
+pub(crate) fn cell(desk: &mut Desk) -> (EpisodeId, AskId, String, ContextSource) {
     let place = desk.steps.iter().position(|step| {
         matches!(
             step,
@@ -110,25 +110,25 @@ fn answer(desk: &mut Desk) -> CellAnswer {
 }
 
 #[track_caller]
-fn outcomes(desk: &mut Desk) -> Vec<CellOutcome> {
+pub(crate) fn outcomes(desk: &mut Desk) -> Vec<CellOutcome> {
     match answer(desk).reply {
         CellReply::Each(outcomes) => outcomes,
         CellReply::Budget(_) => panic!("that is a budget"),
     }
 }
 
-fn said(text: &str) -> CellOutcome {
+pub(crate) fn said(text: &str) -> CellOutcome {
     CellOutcome::Said(text.into())
 }
 
-fn kind(outcome: &CellOutcome) -> Option<FaultKind> {
+pub(crate) fn kind(outcome: &CellOutcome) -> Option<FaultKind> {
     match outcome {
         CellOutcome::Said(_) | CellOutcome::Chosen { .. } => None,
         CellOutcome::Fault(fault) => Some(fault.kind),
     }
 }
 
-fn query(id: u32, prompts: &[&str]) -> CellQuestion {
+pub(crate) fn query(id: u32, prompts: &[&str]) -> CellQuestion {
     CellQuestion {
         id,
         call: CellCall::Query {
@@ -139,7 +139,7 @@ fn query(id: u32, prompts: &[&str]) -> CellQuestion {
     }
 }
 
-fn ask(desk: &mut Desk, (episode, cell): (&EpisodeId, AskId), question: CellQuestion) {
+pub(crate) fn ask(desk: &mut Desk, (episode, cell): (&EpisodeId, AskId), question: CellQuestion) {
     let question = Box::new(question);
     desk.deliver(
         episode,
@@ -150,7 +150,7 @@ fn ask(desk: &mut Desk, (episode, cell): (&EpisodeId, AskId), question: CellQues
     );
 }
 
-fn printed(text: &str) -> CellEnd {
+pub(crate) fn printed(text: &str) -> CellEnd {
     CellEnd {
         output: Output {
             head: text.into(),
@@ -161,7 +161,7 @@ fn printed(text: &str) -> CellEnd {
     }
 }
 
-fn submitted(text: &str) -> CellEnd {
+pub(crate) fn submitted(text: &str) -> CellEnd {
     CellEnd {
         submitted: Some(Value {
             form: Form::Text,
@@ -171,26 +171,26 @@ fn submitted(text: &str) -> CellEnd {
     }
 }
 
-fn end(desk: &mut Desk, episode: &EpisodeId, ask: AskId, end: CellEnd) {
+pub(crate) fn end(desk: &mut Desk, episode: &EpisodeId, ask: AskId, end: CellEnd) {
     let end = Box::new(end);
     desk.deliver(episode, EventKind::CellFinished { ask, end });
 }
 
 /// Lets the model write `code`, and gives the cell that runs it.
 #[track_caller]
-fn write(desk: &mut Desk, code: &str) -> (EpisodeId, AskId) {
+pub(crate) fn write(desk: &mut Desk, code: &str) -> (EpisodeId, AskId) {
     desk.reply_next(&format!("Next:\n```repl\n{code}\n```"));
     let (episode, ask, run, _) = cell(desk);
     assert_eq!(run, code);
     (episode, ask)
 }
 
-fn report(result: &EpisodeResult) -> Report {
+pub(crate) fn report(result: &EpisodeResult) -> Report {
     let text = result.report.as_ref().map_or("", Text::as_str);
     serde_json::from_str(text).expect("the report is JSON")
 }
 
-fn text(result: &EpisodeResult) -> &str {
+pub(crate) fn text(result: &EpisodeResult) -> &str {
     result.answer.as_ref().map_or("", Text::as_str)
 }
 
@@ -605,7 +605,7 @@ fn r02_a_prompt_with_another_pattern_or_cap_is_another_one() {
     assert_eq!(desk.calls_out(), 3);
 }
 
-fn children(id: u32, count: usize) -> CellQuestion {
+pub(crate) fn children(id: u32, count: usize) -> CellQuestion {
     let task = CellTask {
         goal: "a part".into(),
         context: None,

@@ -416,3 +416,14 @@ fn r01_where_there_are_no_recipes_the_model_writes_its_own() {
         (Status::Ok, "Ada")
     );
 }
+
+#[test]
+fn r01_a_thought_before_a_choice_is_no_part_of_it() {
+    let mut desk = ask("How many tickets are complaints?");
+    end(&mut desk, printed(LOOK));
+    desk.reply_next(
+        "<think>A form {like this}.</think>{\"recipe\":\"classify_each\",\"label\":\"complaint\"}",
+    );
+    assert!(end(&mut desk, submitted("3")).contains("classify_each"));
+    assert_eq!(recipes(desk.result()), ["classify_each"]);
+}

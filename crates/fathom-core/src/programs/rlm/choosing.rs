@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 use super::facts::Facts;
 use super::params::{Given, Recipes};
 use super::recipe::{OPERATIONS, Recipe};
+use super::thoughts::after_thoughts;
 use super::{Rlm, Waiting, router, words};
 use crate::cell::{CellEnd, CellError, CellErrorKind, Form, Value};
 use crate::model::{Message, Speaker};
@@ -257,7 +258,8 @@ fn failed(error: &CellError) -> Option<String> {
 }
 
 /// Reads the JSON in a reply; words around it do not matter.
-fn read<T: for<'a> Deserialize<'a>>(said: &str) -> Option<T> {
+fn read<T: for<'a> Deserialize<'a>>(reply: &str) -> Option<T> {
+    let said = after_thoughts(reply);
     let (start, end) = (said.find('{')?, said.rfind('}')?);
     serde_json::from_str(said.get(start..=end)?).ok()
 }

@@ -1,5 +1,9 @@
 //! Finds the code in what a model says: fenced blocks among prose, several of them, or one that was never closed.
 
+use super::strings::ends_in_string;
+use super::submission::Submission;
+use super::thoughts::after_thoughts;
+
 /// What a model wants with its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Turn {
@@ -11,136 +15,132 @@ pub(super) enum Turn {
     Prose,
 }
 
+/// A reply, and what is left of it should its turn bring no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Heard {
+    pub(super) turn: Turn,
+    /// What it says in words. What stands beside code that is meant to be run was said before its output was seen.
+    pub(super) words: String,
+}
+
 const LANGUAGES: [&str; 5] = ["repl", "python", "py", "python3", "ipython"];
 
-/// Calls that submit an answer, which some models write without a fence.
-const SUBMITS: [&str; 3] = ["SUBMIT(", "FINAL(", "FINAL_VAR("];
+/// What begins a line of code for a session, and of little else.
+const BEGINNINGS: [&str; 3] = ["print(", "import ", "answer["];
 
-/// The longer ones first: each begins with a shorter one.
-const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
+/// What only code for a session has.
+const SIGNS: [&str; 10] = [
+    "llm_query",
+    "rlm_query",
+    "recipes.",
+    "SUBMIT(",
+    "FINAL(",
+    "FINAL_VAR(",
+    "context[",
+    "(context)",
+    "(context,",
+    ", context)",
+];
 
-const THOUGHT_ENDS: &str = "</think>";
+/// What a block says that it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Python.
+    Named,
+    Unnamed,
+    Other,
+}
 
 struct Fenced<'a> {
-    is_named: bool,
+    kind: Kind,
     /// What stands before the fence, and so before each line.
     indent: &'a str,
     code: String,
+    /// Where it begins in the reply, and where it ends.
+    from: usize,
+    to: usize,
 }
 
 /// Reads a reply.
-pub(super) fn read(reply: &str) -> Turn {
-    let said = without_thoughts(reply);
+pub(super) fn read(reply: &str) -> Heard {
+    let said = after_thoughts(reply);
     let blocks = blocks(said);
     // A block that names its language is meant to be run; one without may be an example of output.
-    let named = blocks.iter().any(|block| block.is_named);
-    let code: Vec<&str> = blocks
-        .iter()
-        .filter(|block| block.is_named || !named)
-        .map(|block| block.code.trim_end())
-        .filter(|code| !code.trim().is_empty())
-        .collect();
-    if !code.is_empty() {
-        return Turn::Code(code.join("\n\n"));
+    let named = blocks.iter().any(|block| block.kind == Kind::Named);
+    let wanted = if named { Kind::Named } else { Kind::Unnamed };
+    let run = blocks.iter().filter(|block| block.kind == wanted);
+    let run: Vec<_> = run.filter(|block| !block.code.trim().is_empty()).collect();
+    let code: Vec<&str> = run.iter().map(|block| block.code.trim_end()).collect();
+    let first = submission(said, 0, &blocks);
+    let made = |code: &&str| {
+        is_program(code) || first.as_ref().is_some_and(|first| first.is_made_by(code))
+    };
+    if let Some(last) = run.last().filter(|_| named || code.iter().any(made)) {
+        let below = submission(said, last.to, &blocks);
+        let below = below.and_then(|submission| submission.below_code);
+        let parts = code.into_iter().chain(below.as_deref());
+        return Heard {
+            turn: Turn::Code(parts.collect::<Vec<_>>().join("\n\n")),
+            words: String::new(),
+        };
     }
-    bare(said)
+    // Without any sign that it is code, a block may be what an answer rests upon; one in another language holds no other code.
+    let first = first.or_else(|| submission(said, 0, &[]).filter(|_| code.is_empty()));
+    let (turn, words) = match first {
+        Some(submission) => (submission.turn, submission.before),
+        None if code.is_empty() => (Turn::Prose, said.trim()),
+        None if is_only(said, &blocks) => (Turn::Code(code.join("\n\n")), ""),
+        None => (Turn::Code(code.join("\n\n")), said.trim()),
+    };
+    Heard {
+        turn,
+        words: words.to_owned(),
+    }
 }
 
-/// A submission that stands in prose, on a line of its own.
-fn bare(said: &str) -> Turn {
+/// The first submission from here on that stands outside of all blocks.
+fn submission<'a>(said: &'a str, from: usize, blocks: &[Fenced<'_>]) -> Option<Submission<'a>> {
+    let mut lines = outside(said, blocks).filter(|(at, _)| *at >= from);
+    lines.find_map(|(at, _)| Submission::read(said, at))
+}
+
+/// The lines that stand in no block, with their places.
+fn outside<'a>(said: &'a str, blocks: &[Fenced<'_>]) -> impl Iterator<Item = (usize, &'a str)> {
+    let inside = |at: usize| {
+        blocks
+            .iter()
+            .any(|block| (block.from..block.to).contains(&at))
+    };
+    lines(said).filter(move |(at, _)| !inside(*at))
+}
+
+/// The lines of a text, with their places.
+fn lines(said: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
-    for line in said.split_inclusive('\n') {
-        let start = line.trim_start();
-        if let Some(call) = SUBMITS.iter().find(|call| start.starts_with(**call)) {
-            let rest = said[at..].trim()[call.len()..].trim();
-            let code = code_inside(rest);
-            return if *call != "FINAL(" || code.is_some_and(is_literal) {
-                // Names, strings, expressions. What was cut off is left for Python to complain about.
-                let end = code.map_or("", |_| ")");
-                Turn::Code(format!("{call}{}{end}", code.unwrap_or(rest)))
-            } else {
-                Turn::Final(words_inside(rest).trim().to_owned())
-            };
-        }
+    said.split_inclusive('\n').map(move |line| {
+        let start = at;
         at += line.len();
-    }
-    Turn::Prose
+        (start, line)
+    })
 }
 
-/// Code up to the bracket that closes the one before it.
-fn code_inside(text: &str) -> Option<&str> {
-    let mut depth = 0_usize;
-    let mut quote: Option<&str> = None;
-    let mut at = 0;
-    while let Some(next) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let mut width = next.len_utf8();
-        match quote {
-            Some(mark) if rest.starts_with(mark) => {
-                width = mark.len();
-                quote = None;
-            }
-            // No string of one line goes on in the next.
-            Some(mark) if next == '\n' && mark.len() == 1 => return None,
-            Some(_) if next == '\\' => {
-                width += rest[width..].chars().next().map_or(0, char::len_utf8);
-            }
-            Some(_) => {}
-            None => {
-                quote = QUOTES.into_iter().find(|mark| rest.starts_with(mark));
-                width = quote.map_or(width, str::len);
-                match next {
-                    '(' | '[' | '{' => depth += 1,
-                    ')' if depth == 0 => return Some(&text[..at]),
-                    ')' | ']' | '}' => depth = depth.saturating_sub(1),
-                    _ => {}
-                }
-            }
-        }
-        at += width;
-    }
-    None
+/// Whether nothing is said beside the blocks.
+fn is_only(said: &str, blocks: &[Fenced<'_>]) -> bool {
+    outside(said, blocks).all(|(_, line)| line.trim().is_empty())
 }
 
-/// Words up to the bracket that closes the one before them: whatever brackets stand after it in its line are pairs.
-fn words_inside(text: &str) -> &str {
-    let step = |next: char| i64::from(next == '(') - i64::from(next == ')');
-    let mut depth = 1;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let mut after: i64 = line.chars().map(step).sum();
-        for (place, next) in line.char_indices() {
-            depth += step(next);
-            after -= step(next);
-            if next == ')' && depth <= 0 && after == 0 {
-                return &text[..at + place];
-            }
-        }
-        at += line.len();
-    }
-    text.rsplit_once(')').map_or(text, |(inside, _)| inside)
-}
-
-/// Whether Python would read it as one string, a list or an object.
-fn is_literal(inner: &str) -> bool {
-    let inner = inner.trim();
-    let quoted = |mark: char| inner.len() > 1 && inner.starts_with(mark) && inner.ends_with(mark);
-    quoted('"') || quoted('\'') || inner.starts_with(['[', '{'])
-}
-
-/// What is said after the last thought; a reply that is nothing but a thought says nothing.
-fn without_thoughts(reply: &str) -> &str {
-    // Code that looks for the mark has it in quotes.
-    let is_mark = |said: &&str| !said.starts_with(['"', '\'', '\\']);
-    let mut ends = reply.rmatch_indices(THOUGHT_ENDS);
-    let after = ends.find_map(|(at, _)| reply.get(at + THOUGHT_ENDS.len()..).filter(is_mark));
-    after.unwrap_or_else(|| reply.split("<think>").next().unwrap_or(reply))
+/// Whether a block that does not say so can only be meant to be run.
+fn is_program(code: &str) -> bool {
+    let begins = |line: &str| BEGINNINGS.iter().any(|sign| line.starts_with(sign));
+    code.lines().any(|line| begins(line.trim_start())) || SIGNS.iter().any(|s| code.contains(s))
 }
 
 fn blocks(said: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
-    let mut open: Option<(char, usize, Option<Fenced<'_>>)> = None;
-    for line in said.lines() {
+    let mut open: Option<(char, usize, Fenced<'_>)> = None;
+    for (at, line) in lines(said) {
+        let to = at + line.len();
+        let line = line.trim_end_matches(['\n', '\r']);
         let fence = fence(line).filter(|(mark, length, info)| match &open {
             // A block that was forgotten to be closed ends where the next one begins.
             Some((other, count, _)) => {
@@ -149,28 +149,56 @@ fn blocks(said: &str) -> Vec<Fenced<'_>> {
             None => true,
         });
         let Some((mark, length, info)) = fence else {
-            if let Some((_, _, Some(block))) = &mut open {
-                block.code.push_str(without(block.indent, line));
-                block.code.push('\n');
+            let Some((mark, length, mut block)) = open.take() else {
+                continue;
+            };
+            let line = without(block.indent, line);
+            let last = before_end(line, mark, length)
+                .filter(|last| !ends_in_string(&format!("{}{last}", block.code)));
+            block.code.push_str(last.unwrap_or(line));
+            block.code.push('\n');
+            block.to = to;
+            if last.is_some() {
+                blocks.push(block);
+            } else {
+                open = Some((mark, length, block));
             }
             continue;
         };
-        let was_open = open.take();
-        let closes = was_open.is_some() && info.is_empty();
-        blocks.extend(was_open.and_then(|(_, _, block)| block));
-        if closes {
-            continue;
+        if let Some((_, _, mut block)) = open.take() {
+            block.to = if info.is_empty() { to } else { at };
+            blocks.push(block);
+            if info.is_empty() {
+                continue;
+            }
         }
-        let block = (is_named(info) || language(info).is_empty()).then(|| Fenced {
-            is_named: is_named(info),
+        let kind = match language(info).as_str() {
+            "" => Kind::Unnamed,
+            language if LANGUAGES.contains(&language) => Kind::Named,
+            _ => Kind::Other,
+        };
+        let block = Fenced {
+            kind,
             indent: &line[..line.len() - unindented(line).len()],
             code: String::new(),
-        });
+            from: at,
+            to,
+        };
         open = Some((mark, length, block));
     }
     // The reply was cut off, or the model forgot: what is there is still code.
-    blocks.extend(open.and_then(|(_, _, block)| block));
+    blocks.extend(open.map(|(_, _, block)| block));
     blocks
+}
+
+/// The end of a block's code, where the fence that closes it stands in the same line.
+fn before_end(line: &str, mark: char, length: usize) -> Option<&str> {
+    let line = line.trim_end();
+    let code = line.trim_end_matches(mark);
+    let fence = &line[code.len()..];
+    // Two of them in a line are a word in quotes.
+    let is_end = fence.len() >= length && !code.trim().is_empty();
+    (is_end && !code.contains(&fence[..length])).then_some(code)
 }
 
 /// The language that a fence names.

@@ -48,6 +48,20 @@ fn r01_code_is_found_in_what_models_write() {
         ),
         // Only what is meant to be run is run.
         ("```repl\nprint(1)\n```\n```\n1\n```", code("print(1)")),
+        // A fence that closes at the end of a line of code.
+        ("```repl\nprint(1)```\nThat shows it.", code("print(1)")),
+        (
+            "```repl\nx = 1\nprint(x)```\nand\n```repl\nprint(2)\n```",
+            code("x = 1\nprint(x)\n\nprint(2)"),
+        ),
+        (
+            "```python\ns = \"\"\"# it's\nprint(1)```\n\"\"\"\n```",
+            code("s = \"\"\"# it's\nprint(1)```\n\"\"\""),
+        ),
+        (
+            "```text\nUse ```x```\nprint(1)\n```\nSUBMIT(1)",
+            code("SUBMIT(1)"),
+        ),
         ("```json\n{\"a\": 1}\n```", Turn::Prose),
         ("```bash\nrm -rf /\n```", Turn::Prose),
         (
@@ -63,6 +77,15 @@ fn r01_code_is_found_in_what_models_write() {
             code("x = t.split(\"</think>\")[1]"),
         ),
         ("<think>I wonder ```python\nbad()\n```", Turn::Prose),
+    ];
+    for (reply, expected) in cases {
+        assert_eq!(read(reply).turn, *expected, "{reply:?}");
+    }
+}
+
+#[test]
+fn r02_submissions_are_found_outside_of_any_block() {
+    let cases: &[(&str, Turn)] = &[
         // Submissions without a fence.
         ("SUBMIT(\"Paris\")", code("SUBMIT(\"Paris\")")),
         (
@@ -103,6 +126,14 @@ fn r01_code_is_found_in_what_models_write() {
             "FINAL(A sad :( answer)",
             Turn::Final("A sad :( answer".into()),
         ),
+        (
+            "FINAL(The causes are: 1) disk, 2) fan)",
+            Turn::Final("The causes are: 1) disk, 2) fan".into()),
+        ),
+        (
+            "```answer\nSUBMIT(\"web-3\")\n```",
+            code("SUBMIT(\"web-3\")"),
+        ),
         // Words.
         ("", Turn::Prose),
         ("I will call SUBMIT(x) later.", Turn::Prose),
@@ -110,6 +141,133 @@ fn r01_code_is_found_in_what_models_write() {
         ("```python\n\n```", Turn::Prose),
     ];
     for (reply, expected) in cases {
-        assert_eq!(read(reply), *expected, "{reply:?}");
+        assert_eq!(read(reply).turn, *expected, "{reply:?}");
     }
+}
+
+/// Code that submits the value of a variable, if there is one.
+fn variable(name: &str) -> String {
+    format!(
+        "try:\n    if type({name}) not in (type(print), type(type), type(FINAL)):\n        FINAL({name})\nexcept NameError:\n    pass"
+    )
+}
+
+#[test]
+fn r02_what_is_code_in_a_final_answer_is_run() {
+    for inner in [
+        "f\"It is {x}\"",
+        "rf'{x}: {y}'",
+        "f\"{data[\"host\"]}\"",
+        "str(result)",
+        "data[\"host\"]",
+        "data['a'][0].strip()",
+        "\", \".join(names)",
+        "\"%s is %d\" % (name, 3)",
+        "\"It is \" + host",
+        "'a' 'b'.upper()",
+        "\"\\n\".join(f\"{k}: {v}\" for k, v in sorted(counts.items(), key=lambda p: -p[1]) if v >= 2)",
+        "len(rows) // 2 + 1",
+        "answers[0] if answers else 'none'",
+        "max(\n    rows,\n    key=len,\n)",
+        "[\"a\", b]",
+    ] {
+        let call = format!("FINAL({inner})");
+        assert_eq!(read(&call).turn, code(&call), "{inner}");
+        let then = format!("{call}\nThat is it.");
+        assert_eq!(read(&then).turn, code(&call), "{inner}");
+    }
+    for inner in [
+        "f(x) is what they call it",
+        "web-3",
+        "42",
+        "e.g. web-3",
+        "Paris (France)",
+        "O(n log n)",
+        "disk.",
+        "\"Yes\" she said",
+        "\"Yes\". She said so.",
+        "\"A\" (in the log)",
+        "None",
+        "True",
+        "3.5 % of them",
+        "Zürich",
+        "a = b",
+        "x, y",
+        "f'tis so",
+    ] {
+        let words = Turn::Final(inner.to_owned());
+        assert_eq!(read(&format!("FINAL({inner})")).turn, words, "{inner}");
+    }
+    for word in ["result", "Paris", "_x1", "example.com", "result.host"] {
+        let expected = code(&format!("{}\nFINAL(\"{word}\")", variable(word)));
+        assert_eq!(read(&format!("FINAL({word})")).turn, expected, "{word}");
+    }
+}
+
+#[test]
+fn r02_a_submission_below_code_is_run_with_it() {
+    let block = "```repl\nresult = 3\n```\n\n";
+    let with = |submission: &str| format!("result = 3\n\n{submission}");
+    for submission in ["FINAL_VAR(result)", "SUBMIT(result)", "FINAL(str(result))"] {
+        let reply = format!("Here:\n{block}{submission}\nDone.");
+        assert_eq!(read(&reply).turn, code(&with(submission)), "{reply}");
+    }
+    let reply = format!("{block}FINAL(result)");
+    assert_eq!(read(&reply).turn, code(&with(&variable("result"))));
+    // Nobody has seen yet what the code prints.
+    for submission in [
+        "FINAL(It is web-3.)",
+        "FINAL(\"web-3\")",
+        "FINAL(cut off",
+        "SUBMIT(result) comes next.",
+    ] {
+        let heard = read(&format!("Look:\n{block}{submission}"));
+        assert_eq!(heard.turn, code("result = 3"), "{submission}");
+        assert_eq!(heard.words, "", "{submission}");
+    }
+    let before = format!("SUBMIT(result)\n{block}");
+    assert_eq!(read(&before).turn, code("result = 3"));
+}
+
+#[test]
+fn r02_a_block_without_a_name_may_be_what_an_answer_rests_on() {
+    let block = "```\n12:01 web-3 is down\n```\n";
+    for (reply, expected) in [
+        (
+            format!("{block}SUBMIT(\"web-3\")"),
+            code("SUBMIT(\"web-3\")"),
+        ),
+        (
+            format!("SUBMIT(\"web-3\")\nas here:\n{block}"),
+            code("SUBMIT(\"web-3\")"),
+        ),
+        (
+            format!("{block}FINAL(It is web-3.)"),
+            Turn::Final("It is web-3.".into()),
+        ),
+        (
+            format!("FINAL(The log says:\n{block}So it is web-3.)"),
+            Turn::Final(format!("The log says:\n{block}So it is web-3.")),
+        ),
+        // Code all the same.
+        (
+            "```\nresult = 3\n```\nFINAL_VAR(result)".to_owned(),
+            code("result = 3\n\nFINAL_VAR(result)"),
+        ),
+        (
+            "```\nprint(context[:9])\n```\nFINAL(It is web-3.)".to_owned(),
+            code("print(context[:9])"),
+        ),
+    ] {
+        assert_eq!(read(&reply).turn, expected, "{reply}");
+    }
+    let said = format!("It was web-3:\n{block}");
+    let heard = read(&said);
+    assert_eq!(heard.turn, code("12:01 web-3 is down"));
+    assert_eq!(heard.words, said.trim());
+    assert_eq!(read(block).words, "");
+    assert_eq!(
+        read("<think>Hm.</think>It was web-3.").words,
+        "It was web-3."
+    );
 }

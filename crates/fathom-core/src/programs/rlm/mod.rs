@@ -9,6 +9,9 @@ mod questions;
 mod recipe;
 mod report;
 mod router;
+mod strings;
+mod submission;
+mod thoughts;
 mod words;
 
 use crate::amounts::Dimension;
@@ -26,7 +29,7 @@ use crate::text::Text;
 use super::close::Close;
 use super::schema::Schema;
 use choosing::Choosing;
-use fence::Turn;
+use fence::{Heard, Turn};
 use questions::Questions;
 
 pub use params::{Given, Params, Place, Recipes};
@@ -87,7 +90,14 @@ pub struct Rlm {
     was_cut: bool,
     /// The best answer so far.
     best: Option<Value>,
-    is_last_turn: bool,
+    /// What the last reply said in words, which is better than nothing.
+    words: String,
+    /// What the model was told last, without what is added to each turn.
+    told: String,
+    /// What the last turn cost to read.
+    input_tokens: u64,
+    /// Set in the last turn, with the limit that makes it so.
+    last: Option<Dimension>,
     report: Report,
 }
 
@@ -111,7 +121,10 @@ impl Rlm {
             same: 0,
             was_cut: false,
             best: None,
-            is_last_turn: false,
+            words: String::new(),
+            told: String::new(),
+            input_tokens: 0,
+            last: None,
             report: Report::default(),
         })
     }
@@ -126,13 +139,13 @@ impl Rlm {
             );
         }
         self.report.iterations += 1;
-        self.is_last_turn =
-            view.closing.is_some() || self.report.iterations == self.params.turns_max;
+        self.last = self.limit(view);
         let mut said = std::mem::take(&mut self.next);
         if std::mem::take(&mut self.was_cut) {
             said = format!("{}\n{said}", words::CUT);
         }
-        if self.is_last_turn {
+        self.told.clone_from(&said);
+        if self.last.is_some() {
             said = format!("{said}\n\n{}", words::last(self.partial().is_some()));
         }
         said.push_str(&words::footing(self.report.iterations, &self.params, view));
@@ -159,6 +172,15 @@ impl Rlm {
         }))]
     }
 
+    /// The limit that leaves no turn after this one. Whatever comes, the next one costs as much to read as the last.
+    fn limit(&self, view: &View<'_>) -> Option<Dimension> {
+        let is_last = self.report.iterations == self.params.turns_max || view.left.calls <= 1;
+        let is_dear = view.left.tokens < self.input_tokens.saturating_mul(2);
+        let calls = is_last.then_some(Dimension::Calls);
+        let tokens = is_dear.then_some(Dimension::Tokens);
+        view.closing.or(calls).or(tokens)
+    }
+
     fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
         let said = reply.text.as_str();
         if self.choosing.is_some() {
@@ -167,13 +189,19 @@ impl Rlm {
         self.history
             .push(Message::new(Speaker::Assistant, reply.text.clone()));
         self.was_cut = reply.ending == Ending::Truncated;
-        match fence::read(said) {
+        self.input_tokens = reply.usage.input_tokens;
+        let Heard { turn, words } = fence::read(said);
+        self.words = words;
+        match turn {
             Turn::Code(code) => {
                 self.prose = 0;
                 self.run(code, view)
             }
             // Nobody knows how it would have gone on.
-            Turn::Final(answer) if self.was_cut => self.on_prose(&answer, view),
+            Turn::Final(answer) if self.was_cut => {
+                self.words = answer;
+                self.on_prose(view)
+            }
             Turn::Final(answer) => {
                 let answer = Value {
                     form: Form::Text,
@@ -181,18 +209,17 @@ impl Rlm {
                 };
                 match self.mismatch(&answer) {
                     None => self.accept(answer),
-                    Some(problems) => self.send_back(answer, &problems, String::new(), view),
+                    Some(problems) => self.send_back(answer, &problems, "", view),
                 }
             }
-            Turn::Prose => self.on_prose(said, view),
+            Turn::Prose => self.on_prose(view),
         }
     }
 
-    fn on_prose(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
+    fn on_prose(&mut self, view: &View<'_>) -> Vec<Ask> {
         self.prose += 1;
-        if self.is_last_turn {
-            self.keep_words(said);
-            let dimension = view.closing.unwrap_or(Dimension::Calls);
+        if let Some(dimension) = self.last {
+            self.keep_words();
             return self.finish(
                 Status::NeedsReview,
                 StopReason::BudgetExhausted { dimension },
@@ -200,7 +227,7 @@ impl Rlm {
             );
         }
         if self.prose == PROSE_MAX {
-            self.keep_words(said);
+            self.keep_words();
             return self.finish(
                 Status::NeedsReview,
                 StopReason::NoNewInformation,
@@ -212,11 +239,11 @@ impl Rlm {
     }
 
     /// Words are better than nothing, and no better than what code has found.
-    fn keep_words(&mut self, said: &str) {
-        if self.partial().is_none() {
+    fn keep_words(&mut self) {
+        if self.partial().is_none() && !self.words.is_empty() {
             self.best = Some(Value {
                 form: Form::Text,
-                text: Text::from(said.trim()),
+                text: Text::from(self.words.as_str()),
             });
         }
     }
@@ -254,7 +281,7 @@ impl Rlm {
                 None => self.accept(submitted.clone()),
                 Some(problems) => {
                     let printed = words::printed(&end.output);
-                    self.send_back(submitted.clone(), &problems, printed, view)
+                    self.send_back(submitted.clone(), &problems, &printed, view)
                 }
             };
         }
@@ -269,6 +296,9 @@ impl Rlm {
         };
         if self.choosing.is_some() {
             return self.on_recipe(end, view);
+        }
+        if self.last.is_some() {
+            self.keep_words();
         }
         self.go_on(words::after_cell(end, keeps_session), view)
     }
@@ -306,22 +336,28 @@ impl Rlm {
         &mut self,
         value: Value,
         problems: &str,
-        printed: String,
+        printed: &str,
         view: &View<'_>,
     ) -> Vec<Ask> {
-        if !value.text.is_blank() {
+        if !self.is_empty(&value) {
             self.best = Some(value);
         }
         if self.report.iterations < self.params.turns_max {
-            return self.go_on(words::mismatch(problems, &printed), view);
+            return self.go_on(words::mismatch(problems, printed), view);
         }
         let said = format!("the answer was not taken: {problems}");
         self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said)
     }
 
+    /// Whether there is nothing in it. Python's `None` says nothing, unless that is what a schema asks for.
+    fn is_empty(&self, value: &Value) -> bool {
+        let is_none = value.form == Form::Json && value.text.as_str().trim() == "null";
+        value.text.is_blank() || (is_none && self.params.schema.is_none())
+    }
+
     /// What keeps an answer from being one.
     fn mismatch(&self, value: &Value) -> Option<String> {
-        if value.text.is_blank() {
+        if self.is_empty(value) {
             return Some("it is empty".to_owned());
         }
         let is_text = value.form == Form::Text;
@@ -334,14 +370,20 @@ impl Rlm {
             return self.on_choice("", view);
         }
         if failure.kind == FailureKind::Empty {
-            // The governor counts: the third empty reply in a row ends the episode.
-            words::NUDGE.clone_into(&mut self.next);
+            // The governor counts: the third empty reply in a row ends the episode. Nothing was said between what the model
+            // was told and what it is told now, and many templates want turns.
+            self.history.pop();
+            self.next = std::mem::take(&mut self.told);
+            if !self.next.ends_with(words::NUDGE) {
+                self.next = format!("{}\n{}", self.next, words::NUDGE);
+            }
             return self.turn(view);
         }
         self.finish(Status::Failed, failure.as_stop(), &failure.to_string())
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
+        self.keep_words();
         self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
@@ -389,7 +431,7 @@ impl Program for Rlm {
                 self.questions.ask(question, &self.params, view)
             }
             Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {
-                let given_up = self.questions.end();
+                let given_up = self.questions.end(view);
                 let mut asks = self.on_cell(end, view);
                 // After what comes next, which has the number that it was told.
                 asks.extend(given_up);

@@ -82,9 +82,11 @@ impl Questions {
     }
 
     /// The cell ended: nobody waits for what it asked, and the next one numbers its questions as this one did.
-    pub(super) fn end(&mut self) -> Vec<Ask> {
+    pub(super) fn end(&mut self, view: &View<'_>) -> Vec<Ask> {
         self.open.clear();
         let calls = std::mem::take(&mut self.calls);
+        let unsent = calls.keys().filter(|ask| !view.was_sent(**ask));
+        self.subcalls -= unsent.count() as u64;
         for leaf in calls.values() {
             self.leaves.remove(leaf);
         }
@@ -305,14 +307,12 @@ impl Questions {
             other => (FaultKind::Refused, other.to_string()),
         };
         let outcome = CellOutcome::Fault(fault(kind, &message));
-        match self.children.remove(&ask) {
-            Some(place) => Vec::from_iter(self.settle_and_answer(place, outcome)),
-            None => {
-                // No model was asked.
-                self.subcalls -= u64::from(self.calls.contains_key(&ask));
-                self.on_leaf(ask, &outcome)
-            }
+        if let Some(place) = self.children.remove(&ask) {
+            return Vec::from_iter(self.settle_and_answer(place, outcome));
         }
+        // No model was asked.
+        self.subcalls -= u64::from(self.calls.contains_key(&ask));
+        self.on_leaf(ask, &outcome)
     }
 
     /// A child ended.

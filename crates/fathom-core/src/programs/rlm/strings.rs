@@ -1,0 +1,83 @@
+//! Where the strings of Python begin and end.
+
+/// The longer ones first: each begins with a shorter one.
+const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
+
+/// A string that a text begins with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Quoted {
+    /// So many bytes of it.
+    Closed(usize),
+    /// It goes on beyond the text, or beyond the line if it may have only one.
+    Open {
+        /// Whether it may have more than one line.
+        is_long: bool,
+    },
+}
+
+/// The string that a text begins with, without the letters before it.
+pub(super) fn quoted(text: &str) -> Option<Quoted> {
+    let mark = QUOTES.into_iter().find(|mark| text.starts_with(mark))?;
+    let is_long = mark.len() > 1;
+    let mut at = mark.len();
+    while let Some(next) = text[at..].chars().next() {
+        if text[at..].starts_with(mark) {
+            return Some(Quoted::Closed(at + mark.len()));
+        }
+        if next == '\n' && !is_long {
+            break;
+        }
+        at += next.len_utf8();
+        if next == '\\' {
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    Some(Quoted::Open { is_long })
+}
+
+/// Letters before a string that say what it is: `f`, `rb`.
+pub(super) fn prefix(text: &str) -> usize {
+    let is_letter = |c: &char| "fFrRbBuU".contains(*c);
+    let width = text.chars().take(2).take_while(is_letter).count();
+    if text[width..].starts_with(['"', '\'']) {
+        width
+    } else {
+        0
+    }
+}
+
+/// Code up to the bracket that closes the one before it.
+pub(super) fn up_to_bracket(text: &str) -> Option<&str> {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(next) = text[at..].chars().next() {
+        let mut width = next.len_utf8();
+        match (quoted(&text[at..]), next) {
+            (Some(Quoted::Closed(bytes)), _) => width = bytes,
+            (Some(Quoted::Open { .. }), _) => return None,
+            (None, '(' | '[' | '{') => depth += 1,
+            (None, ')') if depth == 0 => return Some(&text[..at]),
+            (None, ')' | ']' | '}') => depth = depth.saturating_sub(1),
+            (None, _) => {}
+        }
+        at += width;
+    }
+    None
+}
+
+/// Whether code ends within a string of several lines.
+pub(super) fn ends_in_string(code: &str) -> bool {
+    let mut at = 0;
+    while let Some(next) = code[at..].chars().next() {
+        let rest = &code[at..];
+        let line = rest.find('\n').unwrap_or(rest.len());
+        at += match quoted(rest) {
+            Some(Quoted::Closed(bytes)) => bytes,
+            Some(Quoted::Open { is_long: true }) => return true,
+            Some(Quoted::Open { is_long: false }) => line,
+            None if next == '#' => line,
+            None => next.len_utf8(),
+        };
+    }
+    false
+}
