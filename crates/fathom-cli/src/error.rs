@@ -14,6 +14,7 @@ use fathom_output::redact::RedactError;
 use fathom_sandbox::SandboxError;
 use serde::Serialize;
 
+use crate::commands::left_out;
 use crate::exit::Exit;
 use crate::figures::many;
 use crate::findings::{self, Gravity};
@@ -188,7 +189,7 @@ impl CliError {
             Self::Host(HostError::Models(error)) => unusable_model(error),
             Self::Weights(error) | Self::Host(HostError::Weights(error)) => unusable_weights(error),
             Self::Host(
-                HostError::NoMaterial
+                HostError::NoMaterial { .. }
                 | HostError::TextTooLarge { .. }
                 | HostError::NoPhases { .. }
                 | HostError::Sandbox(
@@ -219,6 +220,9 @@ impl CliError {
 
     /// What lies behind it, the nearest first.
     pub(crate) fn causes(&self) -> Vec<String> {
+        if let Self::Host(HostError::NoMaterial { skipped }) = self {
+            return left_out(skipped);
+        }
         let first = match self {
             Self::Run { error, .. } => error.source(),
             other => other.source(),

@@ -23,7 +23,8 @@ const ORDERS_MAX: usize = 1 << 16;
 /// What a run was given, loaded once and only when code looks at it.
 pub(crate) struct GivenContext {
     context: OnceCell<Context>,
-    material: Mutex<Vec<Material>>,
+    /// What is not loaded yet.
+    material: Mutex<Option<Vec<Material>>>,
 }
 
 impl GivenContext {
@@ -39,16 +40,27 @@ impl GivenContext {
     pub(crate) fn later(material: Vec<Material>) -> Self {
         Self {
             context: OnceCell::new(),
-            material: Mutex::new(material),
+            material: Mutex::new(Some(material)),
+        }
+    }
+
+    /// Material of a run in which no code runs any more.
+    pub(crate) fn gone() -> Self {
+        Self {
+            context: OnceCell::new(),
+            material: Mutex::default(),
         }
     }
 
     async fn get(&self, sandbox: &Sandbox) -> Result<Context, SandboxError> {
         let load = async || {
             let mut material = self.material.lock().await;
-            let context = sandbox.load(material.clone()).await?;
+            let given = material.clone().ok_or_else(|| SandboxError::BadMaterial {
+                cause: "the run was only taken over to end it".to_owned(),
+            })?;
+            let context = sandbox.load(given).await?;
             // Who comes after a failure needs it again.
-            material.clear();
+            *material = None;
             Ok(context)
         };
         self.context.get_or_try_init(load).await.cloned()

@@ -7,7 +7,7 @@ use fathom_core::id::RunId;
 use fathom_core::program::ProgramError;
 use fathom_local::engine::EngineError;
 use fathom_local::weights::WeightsError;
-use fathom_material::MaterialError;
+use fathom_material::{MaterialError, Skipped};
 use fathom_models::ModelsError;
 use fathom_sandbox::SandboxError;
 use fathom_store::StoreError;
@@ -81,7 +81,10 @@ pub enum HostError {
     Material(#[from] MaterialError),
     /// There is nothing to work on.
     #[error("there is nothing to read in the context")]
-    NoMaterial,
+    NoMaterial {
+        /// What is there, and why it cannot be read.
+        skipped: Vec<Skipped>,
+    },
     /// A file is not what it was when the run began.
     #[error("`{name}` has changed since the run began")]
     MaterialChanged {
@@ -90,7 +93,7 @@ pub enum HostError {
     },
     /// A text without a file is too large to be kept with a run.
     #[error(
-        "`{name}` is too large to be kept with the run: as JSON it has more than {bytes_max} bytes"
+        "`{name}` is too large to be kept with the run: what is kept may have {bytes_max} bytes as JSON"
     )]
     TextTooLarge {
         /// The name it goes by.
@@ -235,7 +238,7 @@ impl HostError {
             Self::Learning(error) => error.code(),
             Self::People(error) => error.code(),
             Self::Material(error) => error.code(),
-            Self::NoMaterial => "F0409",
+            Self::NoMaterial { .. } => "F0409",
             Self::MaterialChanged { .. } => "F0410",
             Self::TextTooLarge { .. } => "F0416",
             Self::Sandbox(error) => error.code(),
@@ -278,7 +281,7 @@ impl HostError {
             Self::Learning(error) => error.hint(),
             Self::People(error) => error.hint(),
             Self::Material(error) => error.hint(),
-            Self::NoMaterial => "name files or folders with text in them, or `-` for stdin".into(),
+            Self::NoMaterial { .. } => "name files or folders with text in them, or `-` for stdin".into(),
             Self::MaterialChanged { .. } => {
                 "put the file back as it was, or begin a new run".into()
             }

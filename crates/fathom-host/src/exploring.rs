@@ -2,7 +2,10 @@
 //! into the model's window goes out as a plain call.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
 use std::io::Read;
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,7 +19,7 @@ use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place, Reci
 use fathom_core::unit::Millis;
 use fathom_material::limits::Bounds;
 use fathom_material::{
-    Format, Gathered, MaterialError, SkipReason, Skipped, gather_within, read_from,
+    Format, Gathered, MaterialError, SkipReason, Skipped, gather_within, read_from, source_name,
 };
 use fathom_sandbox::{Content, Interpreter, Material, Sandbox};
 use serde::de::IgnoredAny;
@@ -94,7 +97,8 @@ impl Runtime {
         } = exploration;
         // The sandbox gets ready while the disk is read.
         self.sandbox().warm();
-        let Gathered { documents, skipped } = in_the_background(move || read(&paths, text)).await?;
+        let read = in_the_background(move || read_kept(paths, text)).await?;
+        let Gathered { documents, skipped } = read;
         let names = documents.iter().map(|one| one.source.clone()).collect();
         if plain == Plain::IfItFits && self.fits(&documents, models, frame, &direct)? {
             direct.schema = params.schema;
@@ -173,17 +177,17 @@ impl Runtime {
     }
 }
 
-/// Loads files, folders and a text, for code alone; says what was left out.
+/// Loads files and folders, for code alone; says what was left out.
 pub async fn load(
     sandbox: &Sandbox,
     paths: Vec<PathBuf>,
-    text: Option<Document>,
 ) -> Result<(Context, Vec<Skipped>), HostError> {
-    if paths.is_empty() && text.is_none() {
+    if paths.is_empty() {
         let nothing = material("nothing".to_owned(), Form::Text, String::new());
         return Ok((sandbox.load(vec![nothing]).await?, Vec::new()));
     }
-    let Gathered { documents, skipped } = in_the_background(move || read(&paths, text)).await?;
+    let read = in_the_background(move || read(&paths, Vec::new())).await?;
+    let Gathered { documents, skipped } = read;
     let texts = documents.into_iter().map(Bare::from);
     let material = texts.map(|text| text.material()).collect();
     Ok((sandbox.load(material).await?, skipped))
@@ -211,11 +215,15 @@ pub fn read_text(name: &str, from: impl Read) -> Result<Document, HostError> {
         Err(MaterialError::FileTooLarge { .. }) => return Err(too_large()),
         read => read?,
     };
-    let kept: u64 = document.text.bytes().map(written_bytes).sum();
-    if kept > KEPT_BYTES_MAX {
+    if kept_bytes(&document) > KEPT_BYTES_MAX {
         return Err(too_large());
     }
     Ok(document)
+}
+
+/// What a text takes in JSON.
+fn kept_bytes(document: &Document) -> u64 {
+    document.text.bytes().map(written_bytes).sum()
 }
 
 /// What a byte of a text takes in JSON.
@@ -227,11 +235,51 @@ fn written_bytes(byte: u8) -> u64 {
     }
 }
 
-fn read(paths: &[PathBuf], text: Option<Document>) -> Result<Gathered, HostError> {
+/// Reads what a run works on. What cannot be read a second time is kept with the run.
+fn read_kept(paths: Vec<PathBuf>, text: Option<Document>) -> Result<Gathered, HostError> {
+    let (stay, pass): (Vec<PathBuf>, Vec<PathBuf>) = paths.into_iter().partition(|p| stays(p));
+    let mut kept_alone: Vec<Document> = text.into_iter().collect();
+    let mut bytes: u64 = kept_alone.iter().map(kept_bytes).sum();
+    let mut seen = BTreeSet::new();
+    // What was said is gone: a path that is named twice is read once.
+    for path in pass.iter().filter(|path| seen.insert(*path)) {
+        let name = source_name(path);
+        let unreadable = |source| MaterialError::Unreadable {
+            source_name: name.clone(),
+            source,
+        };
+        let document = read_text(&name, File::open(path).map_err(unreadable)?)?;
+        bytes += kept_bytes(&document);
+        if bytes > KEPT_BYTES_MAX {
+            return Err(HostError::TextTooLarge {
+                name,
+                bytes_max: KEPT_BYTES_MAX,
+            });
+        }
+        kept_alone.push(document);
+    }
+    read(&stay, kept_alone)
+}
+
+/// Whether what is there now will be there when a run goes on: no pipe, no terminal, no file without a name. What is not
+/// there at all is told by who reads it.
+fn stays(path: &Path) -> bool {
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => fs::canonicalize(path).is_ok(),
+        Ok(found) => found.is_dir(),
+        Err(_) => true,
+    }
+}
+
+fn read(paths: &[PathBuf], texts: Vec<Document>) -> Result<Gathered, HostError> {
     let mut gathered = gather_within(paths, &Bounds::WHOLE)?;
-    gathered.documents.extend(text);
+    let notes = texts.iter().filter_map(Document::note);
+    gathered.skipped.extend(notes);
+    gathered.documents.extend(texts);
     if gathered.documents.is_empty() {
-        return Err(HostError::NoMaterial);
+        return Err(HostError::NoMaterial {
+            skipped: gathered.skipped,
+        });
     }
     take_as_text(&mut gathered, paths);
     tell_apart(&mut gathered.documents);
@@ -241,11 +289,11 @@ fn read(paths: &[PathBuf], text: Option<Document>) -> Result<Gathered, HostError
 /// What is named like JSON Lines and is none is text, unless the user named it: then that is an error.
 fn take_as_text(gathered: &mut Gathered, named: &[PathBuf]) {
     for document in &mut gathered.documents {
-        let is_named = document
+        let lies_in_a_folder = document
             .path
             .as_ref()
-            .is_some_and(|path| named.contains(path));
-        if is_named || form(document) != Form::Lines {
+            .is_some_and(|path| !named.contains(path));
+        if !lies_in_a_folder || form(document) != Form::Lines {
             continue;
         }
         let is_bad = |line: &str| {
@@ -306,12 +354,8 @@ impl Bare {
     /// What the model is told of it.
     fn describe(self) -> Given {
         let text = &*self.text;
-        let path = self.path.as_deref();
-        let path = path.map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-        let place = match path {
-            Some(path) => Place::File {
-                path: path.to_string_lossy().into_owned(),
-            },
+        let place = match self.path.as_deref() {
+            Some(path) => place(path),
             None => Place::Here { text: text.clone() },
         };
         let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
@@ -325,6 +369,18 @@ impl Bare {
             name: self.name,
             place,
         }
+    }
+}
+
+/// Where a file is found again, whatever the links that lead to it say then.
+fn place(path: &Path) -> Place {
+    let found = fs::canonicalize(path).or_else(|_| std::path::absolute(path));
+    let path = found.unwrap_or_else(|_| path.to_owned());
+    match path.into_os_string().into_string() {
+        Ok(path) => Place::File { path },
+        Err(path) => Place::FileInBytes {
+            path: path.into_vec(),
+        },
     }
 }
 
@@ -371,19 +427,19 @@ fn find_again(given: Given) -> Result<Material, HostError> {
         // A root is given files or texts.
         Place::Passed => PathBuf::new(),
         Place::File { path } => PathBuf::from(path),
+        Place::FileInBytes { path } => PathBuf::from(OsString::from_vec(path)),
     };
-    let text = plain(read_one(&path)?);
-    if digest(&text) != given.digest {
-        return Err(HostError::MaterialChanged { name: given.name });
+    match read_again(&path)? {
+        Some(text) if digest(&text) == given.digest => Ok(material(given.name, given.form, text)),
+        _ => Err(HostError::MaterialChanged { name: given.name }),
     }
-    Ok(material(given.name, given.form, text))
 }
 
-fn read_one(path: &Path) -> Result<Document, HostError> {
+/// What a file says; nothing where there is something else by now. A pipe would wait for someone who writes.
+fn read_again(path: &Path) -> Result<Option<String>, HostError> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Ok(None);
+    }
     let gathered = gather_within(&[path.to_owned()], &Bounds::WHOLE)?;
-    gathered
-        .documents
-        .into_iter()
-        .next()
-        .ok_or(HostError::NoMaterial)
+    Ok(gathered.documents.into_iter().next().map(plain))
 }

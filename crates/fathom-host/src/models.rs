@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use fathom_core::model::{ModelRole, ModelSpec, Models};
-use fathom_models::Model;
+use fathom_core::failure::{FailureKind, ModelFailure};
+use fathom_core::model::{Measured, ModelRole, ModelSpec, Models, Request};
+use fathom_models::{CallFuture, Deltas, EndpointId, Facts, Model};
 
 use crate::error::HostError;
 use crate::local::{Embedded, PROVIDER};
@@ -44,6 +45,25 @@ impl RunModels {
         })
     }
 
+    /// The models of a run that is only taken over to end it. None is asked, so no key and no weights need be there.
+    pub(crate) fn unasked(models: &Models) -> Self {
+        let unasked = |role: ModelRole| -> Arc<dyn Model> {
+            let id = models.get(role).id.clone();
+            Arc::new(Unasked {
+                endpoint: EndpointId::in_process(&id),
+                facts: Facts::in_process(None),
+                id,
+            })
+        };
+        Self {
+            main: unasked(ModelRole::Main),
+            sub: unasked(ModelRole::Sub),
+            prime: unasked(ModelRole::Prime),
+            lite: unasked(ModelRole::Lite),
+            code_mind: unasked(ModelRole::CodeMind),
+        }
+    }
+
     /// The model in a role.
     pub(crate) const fn get(&self, role: ModelRole) -> &Arc<dyn Model> {
         match role {
@@ -53,5 +73,46 @@ impl RunModels {
             ModelRole::Lite => &self.lite,
             ModelRole::CodeMind => &self.code_mind,
         }
+    }
+}
+
+/// A model by its name alone.
+#[derive(Debug)]
+struct Unasked {
+    id: String,
+    endpoint: EndpointId,
+    facts: Facts,
+}
+
+impl Unasked {
+    fn failure() -> ModelFailure {
+        ModelFailure::unsent(FailureKind::Cancelled, "the run is being ended")
+    }
+}
+
+impl Model for Unasked {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn endpoint(&self) -> &EndpointId {
+        &self.endpoint
+    }
+
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn measure(&self, _: &Request) -> Result<Measured, ModelFailure> {
+        Err(Self::failure())
+    }
+
+    /// No token is shorter than a byte.
+    fn count(&self, text: &str) -> u64 {
+        text.len() as u64
+    }
+
+    fn call<'a>(&'a self, _: &'a Request, _: &'a mut Deltas<'_>) -> CallFuture<'a> {
+        Box::pin(async { Err(Self::failure()) })
     }
 }

@@ -262,8 +262,14 @@ impl Runtime {
             prefix: run.to_string(),
         })?;
         self.readmit(run, started, going)?;
-        let models = self.connect(&started.models)?;
-        let given = GivenContext::later(reread(&started.program)?);
+        let (models, given) = match going {
+            Going::On => (
+                self.connect(&started.models)?,
+                GivenContext::later(reread(&started.program)?),
+            ),
+            // No model is asked and no code runs any more: what went away meanwhile must not keep a run from its end.
+            Going::ToItsEnd => (RunModels::unasked(&started.models), GivenContext::gone()),
+        };
         let epoch = self.inner.journal.acquire(run)?;
         let tree = reading.refold_exactly(epoch, &self.inner.options.programs)?;
         if tree.result().is_some() {

@@ -6,25 +6,77 @@ use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 /// under ten.
 const HIGH_PERCENT_MAX: usize = 30;
 
+/// So many characters outside ASCII for each flaw make a text UTF-8. By chance, older western text has next to none.
+const PER_FLAW_MIN: u64 = 9;
+
+/// Most bytes that can be left at the start of a text of a character that was cut.
+const CUT_START_MAX: usize = 3;
+
+/// The text of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    pub(crate) text: String,
+    /// How often bytes were no UTF-8 and became `U+FFFD`.
+    pub(crate) flaws: u64,
+}
+
 /// The text of a file; none when it is no text.
 ///
-/// UTF-8, and UTF-16 with its byte-order mark. What is neither, and has no control characters, is read as Windows-1252,
-/// the encoding of older western files.
-pub(crate) fn text(bytes: Vec<u8>) -> Option<String> {
-    let text = match Encoding::for_bom(&bytes) {
+/// UTF-8, also where little of it is broken, and UTF-16 with its byte-order mark. What is neither, and has no control
+/// characters, is read as Windows-1252, the encoding of older western files.
+pub(crate) fn text(bytes: Vec<u8>) -> Option<Decoded> {
+    let decoded = match Encoding::for_bom(&bytes) {
+        Some((encoding, mark)) if encoding == UTF_8 => lossy(&bytes[mark..]),
         Some((encoding, mark)) => {
             let (text, malformed) = encoding.decode_without_bom_handling(&bytes[mark..]);
-            if malformed && encoding != UTF_8 {
+            if malformed {
                 return None;
             }
-            text.into_owned()
+            whole(text.into_owned())
         }
         None => match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => western(error.as_bytes())?,
+            Ok(text) => whole(text),
+            Err(error) if is_nearly_utf_8(error.as_bytes()) => lossy(error.as_bytes()),
+            Err(error) => whole(western(error.as_bytes())?),
         },
     };
-    (!text.contains('\0')).then_some(text)
+    (!decoded.text.contains('\0')).then_some(decoded)
+}
+
+const fn whole(text: String) -> Decoded {
+    Decoded { text, flaws: 0 }
+}
+
+fn lossy(bytes: &[u8]) -> Decoded {
+    Decoded {
+        text: String::from_utf8_lossy(bytes).into_owned(),
+        flaws: flaws(bytes),
+    }
+}
+
+fn flaws(bytes: &[u8]) -> u64 {
+    let broken = bytes.utf8_chunks().map(|chunk| chunk.invalid());
+    broken.filter(|invalid| !invalid.is_empty()).count() as u64
+}
+
+/// Whether all but a tenth of what lies outside ASCII is UTF-8, or nothing is wrong but that a character at an end was cut.
+fn is_nearly_utf_8(bytes: &[u8]) -> bool {
+    let is_rest = |byte: &&u8| matches!(byte, 0x80..=0xbf);
+    let head = bytes.iter().take_while(is_rest).count();
+    let within = bytes.get(head..).filter(|_| head <= CUT_START_MAX);
+    let within = within.unwrap_or(bytes);
+    // What is cut at the end is the beginning of a character, so that only the end is missing.
+    let tail = match std::str::from_utf8(within) {
+        Err(error) if error.error_len().is_none() => within.len() - error.valid_up_to(),
+        _ => 0,
+    };
+    let inner = &within[..within.len() - tail];
+    let chunks = inner.utf8_chunks();
+    let proper: u64 = chunks
+        .map(|chunk| chunk.valid().chars().filter(|c| !c.is_ascii()).count() as u64)
+        .sum();
+    let is_only_cut = flaws(inner) == 0 && (proper > 0 || head > 1 || tail > 1);
+    is_only_cut || proper >= flaws(bytes).saturating_mul(PER_FLAW_MIN)
 }
 
 fn western(bytes: &[u8]) -> Option<String> {

@@ -18,6 +18,7 @@ mod rank;
 mod read;
 mod split;
 mod subject;
+mod unfold;
 mod walk;
 mod words;
 
@@ -28,4 +29,4 @@ pub use library::{Library, Progress, Query};
 pub use meaning::{Embed, Meaning, VectorKey, Vectors};
 pub use passage::Passage;
 pub use read::{Document, Format, Gathered, gather, gather_within, read_from};
-pub use walk::{SkipReason, Skipped};
+pub use walk::{SkipReason, Skipped, source_name};

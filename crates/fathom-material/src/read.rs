@@ -3,17 +3,18 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use fathom_core::id::Digest;
 use sha2::{Digest as _, Sha256};
 
-use crate::decode;
+use crate::decode::{self, Decoded};
 use crate::error::MaterialError;
 use crate::limits::Bounds;
 use crate::pdf;
 use crate::split;
+use crate::unfold::{at_most, unfold};
 use crate::walk::{Found, Named, Room, SkipReason, Skipped, Walk};
 
 /// How a document is written, which says how it is split.
@@ -44,6 +45,8 @@ pub struct Document {
     pub format: Format,
     /// The file it was read from.
     pub path: Option<PathBuf>,
+    /// How often bytes of it were no UTF-8 and became `U+FFFD`.
+    pub flaws: u64,
 }
 
 impl Document {
@@ -55,7 +58,16 @@ impl Document {
             source,
             text,
             path: None,
+            flaws: 0,
         }
+    }
+
+    /// What a user should know of how it was taken.
+    pub fn note(&self) -> Option<Skipped> {
+        (self.flaws > 0).then(|| Skipped {
+            source: self.source.clone(),
+            reason: SkipReason::FlawedUtf8 { flaws: self.flaws },
+        })
     }
 
     /// SHA-256 of what it says.
@@ -86,7 +98,7 @@ impl Document {
 pub struct Gathered {
     /// The documents: path by path as they were given, and by name within a folder.
     pub documents: Vec<Document>,
-    /// What was left out of folders, by name. Hidden files are left out without a word.
+    /// What was left out of folders or taken otherwise than it seems, by name. Hidden files are left out without a word.
     pub skipped: Vec<Skipped>,
 }
 
@@ -128,7 +140,10 @@ pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, Mat
             Ok(bytes) => {
                 room.take(bytes.len())?;
                 match document(&found.source, Some(&found.path), bytes) {
-                    Ok(document) => gathered.documents.push(document),
+                    Ok(document) => {
+                        gathered.skipped.extend(document.note());
+                        gathered.documents.push(document);
+                    }
                     Err(error) => gathered.skipped.push(skipped(&found, error)?),
                 }
             }
@@ -191,18 +206,7 @@ fn unfolded(
     };
     let bytes_max = bounds.file_bytes;
     let bytes = at_most(from, said, bytes_max).map_err(unreadable)?;
-    let unfolded = match bytes.as_slice() {
-        [0x1f, 0x8b, ..] => {
-            let unfolding = flate2::read::MultiGzDecoder::new(bytes.as_slice());
-            at_most(unfolding, 0, bytes_max).map_err(unreadable)?
-        }
-        [0x28, 0xb5, 0x2f, 0xfd, ..] => {
-            let unfolding = ruzstd::decoding::StreamingDecoder::new(bytes.as_slice());
-            let unfolding = unfolding.map_err(|error| unreadable(io::Error::other(error)))?;
-            at_most(unfolding, 0, bytes_max).map_err(unreadable)?
-        }
-        _ => bytes,
-    };
+    let unfolded = unfold(bytes, bytes_max).map_err(unreadable)?;
     if unfolded.len() as u64 > bytes_max {
         return Err(MaterialError::FileTooLarge {
             source_name: name.to_owned(),
@@ -212,33 +216,27 @@ fn unfolded(
     Ok(unfolded)
 }
 
-/// All of it, or one byte more than there may be.
-fn at_most(from: impl Read, said: u64, bytes_max: u64) -> io::Result<Vec<u8>> {
-    let room = said.min(bytes_max).saturating_add(1);
-    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
-    from.take(bytes_max.saturating_add(1))
-        .read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
 fn document(source: &str, path: Option<&Path>, bytes: Vec<u8>) -> Result<Document, MaterialError> {
-    let (format, text) = if bytes.starts_with(pdf::MAGIC) {
+    let (format, text, flaws) = if bytes.starts_with(pdf::MAGIC) {
         let text = pdf::text(bytes).map_err(|cause| MaterialError::BrokenPdf {
             source_name: source.to_owned(),
             cause,
         })?;
-        (Format::Pages, text)
+        (Format::Pages, text, 0)
     } else {
-        let text = decode::text(bytes).ok_or_else(|| MaterialError::NotText {
+        let decoded = decode::text(bytes).ok_or_else(|| MaterialError::NotText {
             source_name: source.to_owned(),
         })?;
-        (format_of(path.unwrap_or(Path::new(source)), &text), text)
+        let Decoded { text, flaws } = decoded;
+        let format = format_of(path.unwrap_or(Path::new(source)), &text);
+        (format, text, flaws)
     };
     Ok(Document {
         source: source.to_owned(),
         text,
         format,
         path: path.map(Path::to_owned),
+        flaws,
     })
 }
 

@@ -53,6 +53,11 @@ pub enum SkipReason {
         /// The first line that is no JSON.
         line: usize,
     },
+    /// Not all of it is UTF-8. It was not left out: what is not stands as `U+FFFD`.
+    FlawedUtf8 {
+        /// How often.
+        flaws: u64,
+    },
 }
 
 impl fmt::Display for SkipReason {
@@ -67,6 +72,12 @@ impl fmt::Display for SkipReason {
             Self::Unreadable { why } => write!(f, "it cannot be read: {why}"),
             Self::BrokenPdf { why } => write!(f, "the PDF cannot be read: {why}"),
             Self::NotJsonLines { line } => write!(f, "line {line} is no JSON"),
+            Self::FlawedUtf8 { flaws: 1 } => {
+                write!(f, "one place in it is not, and stands as `\u{fffd}`")
+            }
+            Self::FlawedUtf8 { flaws } => {
+                write!(f, "{flaws} places in it are not, and stand as `\u{fffd}`")
+            }
         }
     }
 }
@@ -75,6 +86,7 @@ impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let became = match self.reason {
             SkipReason::NotJsonLines { .. } => "taken as text",
+            SkipReason::FlawedUtf8 { .. } => "taken as UTF-8",
             _ => "left out",
         };
         write!(f, "`{}` was {became}: {}", self.source, self.reason)
@@ -213,7 +225,7 @@ fn is_left_out(folder: &Path) -> bool {
 }
 
 /// The path as it was given, in one line of plain characters.
-pub(crate) fn source_name(path: &Path) -> String {
+pub fn source_name(path: &Path) -> String {
     let name = path.to_string_lossy();
     let name = name.strip_prefix("./").unwrap_or(&name);
     name.replace(char::is_control, "\u{fffd}")

@@ -64,17 +64,17 @@ pub(super) async fn stay(
     })
 }
 
-/// Files that were left out are named up to this many.
+/// Files that were left out, or taken otherwise than they seem, are named up to this many.
 const SKIPPED_SHOWN_MAX: usize = 5;
 
-/// What a user should know of material that was not used.
-pub(super) fn left_out(skipped: &[Skipped]) -> Vec<String> {
+/// What a user should know of material that was not used, or not as it seems.
+pub(crate) fn left_out(skipped: &[Skipped]) -> Vec<String> {
     let shown = skipped.iter().take(SKIPPED_SHOWN_MAX);
     let mut warnings: Vec<String> = shown.map(ToString::to_string).collect();
     let more = skipped.len().saturating_sub(SKIPPED_SHOWN_MAX);
     if more > 0 {
         warnings.push(format!(
-            "{} left out",
+            "{} left out or taken otherwise",
             many(more as u64, "more file was", "more files were")
         ));
     }
@@ -102,7 +102,8 @@ fn unpriced(models: &Models) -> Vec<String> {
         .collect()
 }
 
-fn warn(warnings: &[String]) {
+/// Tells what a user should know.
+pub(super) fn warn(warnings: &[String]) {
     let lines: Vec<Line> = warnings
         .iter()
         .map(|warning| {

@@ -37,6 +37,8 @@ pub(crate) mod think;
 mod verify;
 mod weights;
 
+pub(crate) use launch::left_out;
+
 use crate::app::App;
 use crate::error::CliError;
 use crate::exit::Exit;

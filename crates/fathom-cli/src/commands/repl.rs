@@ -1,6 +1,6 @@
 //! `fathom repl`: the sandbox by hand.
 
-use std::io::{self, BufRead as _, IsTerminal as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use fathom_core::amounts::Amounts;
 use fathom_core::cell::{
@@ -14,8 +14,8 @@ use fathom_host::exploring::load;
 use fathom_sandbox::{Cell, Heard, SandboxError, Session};
 use serde::Serialize;
 
-use super::launch::left_out;
-use super::rlm::split;
+use super::launch::{left_out, warn};
+use super::rlm::has_stdin;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::line::{Line, Tone};
@@ -46,15 +46,20 @@ struct ErrorJson {
 }
 
 pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliError> {
+    if has_stdin(&asked.context) {
+        return Err(CliError::Arguments {
+            message: "stdin cannot be both the cells and the context".to_owned(),
+            hint: "name a file or a folder: `fathom repl --context PATH`".to_owned(),
+        });
+    }
     let sandbox = settings.sandbox();
     let isolation = sandbox.isolation().await.map_err(HostError::from)?;
-    let (paths, text) = split(&asked.context)?;
-    let (context, skipped) = load(&sandbox, paths, text).await?;
+    let (context, skipped) = load(&sandbox, asked.context).await?;
+    if settings.loudness != Loudness::Quiet {
+        warn(&left_out(&skipped));
+    }
     if settings.loudness != Loudness::Quiet && settings.form == Form::Human {
-        let warnings = left_out(&skipped).into_iter();
-        let warned = warnings.map(|warning| Line::new().with(Tone::Odd, warning));
-        let mut lines: Vec<Line> = warned.collect();
-        lines.push(Line::new().with(Tone::Faint, isolation.to_string()));
+        let mut lines = vec![Line::new().with(Tone::Faint, isolation.to_string())];
         if io::stdin().is_terminal() {
             let how = format!("a line `{BETWEEN}` runs what stands above it; Ctrl-D ends");
             lines.push(Line::new().with(Tone::Faint, how));
@@ -72,11 +77,10 @@ pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliErr
             continue;
         }
         let end = run(&mut session, code, limits).await?;
-        exit = if end.error.is_some() {
-            Exit::Failed
-        } else {
-            Exit::Ok
-        };
+        // Whatever ran after it: a script must not go on as if every cell had done its work.
+        if end.error.is_some() {
+            exit = Exit::Failed;
+        }
         show(&end, settings.form)?;
     }
     Ok(exit)
@@ -84,29 +88,34 @@ pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliErr
 
 /// The next cell of stdin; none at its end.
 fn next_cell() -> Result<Option<String>, CliError> {
-    let mut code = String::new();
-    let mut line = String::new();
+    let mut code = Vec::new();
     let mut stdin = io::stdin().lock();
     loop {
-        line.clear();
+        let before = code.len();
+        // No line is longer than a cell, so that one without an end is not waited for.
         let read = stdin
-            .read_line(&mut line)
+            .by_ref()
+            .take(CELL_BYTES_MAX as u64 + 1)
+            .read_until(b'\n', &mut code)
             .map_err(|source| CliError::Unreadable {
                 what: "stdin".to_owned(),
                 source,
             })?;
-        if read == 0 {
-            return Ok((!code.is_empty()).then_some(code));
+        let is_between = code[before..].trim_ascii_end() == BETWEEN.as_bytes();
+        if is_between {
+            code.truncate(before);
         }
-        if line.trim_end() == BETWEEN {
-            return Ok(Some(code));
-        }
-        code.push_str(&line);
         if code.len() > CELL_BYTES_MAX {
             return Err(CliError::TooLarge {
                 what: "a cell".to_owned(),
                 bytes_max: CELL_BYTES_MAX as u64,
             });
+        }
+        if is_between || read == 0 {
+            let code = String::from_utf8(code).map_err(|_| CliError::NotText {
+                what: "stdin".to_owned(),
+            })?;
+            return Ok((is_between || !code.is_empty()).then_some(code));
         }
     }
 }

@@ -59,8 +59,21 @@ pub(crate) async fn rlm(asked: Rlm, settings: Settings) -> Result<Exit, CliError
     launch_rlm(&app, new, explored.context, warnings).await
 }
 
+/// Files and folders, and a text without a file.
+type Material = (Vec<PathBuf>, Option<Document>);
+
+/// Names under which stdin may be given.
+const STDIN: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+/// Whether stdin is among these.
+pub(super) fn has_stdin(paths: &[PathBuf]) -> bool {
+    paths
+        .iter()
+        .any(|path| STDIN.iter().any(|stdin| path == Path::new(stdin)))
+}
+
 /// Files and folders, and what stdin says where `-` is among them.
-pub(super) fn split(paths: &[PathBuf]) -> Result<Material, CliError> {
+fn split(paths: &[PathBuf]) -> Result<Material, CliError> {
     let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
     let (stdin, paths): (Vec<_>, Vec<_>) = paths.iter().cloned().partition(is_stdin);
     let text = if stdin.is_empty() {
@@ -71,13 +84,9 @@ pub(super) fn split(paths: &[PathBuf]) -> Result<Material, CliError> {
     Ok((paths, text))
 }
 
-/// Files and folders, and a text without a file.
-pub(super) type Material = (Vec<PathBuf>, Option<Document>);
-
 fn context(asked: &Rlm) -> Result<Material, CliError> {
     let reads_question = asked.question.as_deref().is_none_or(|typed| typed == "-");
-    let reads_context = asked.context.iter().any(|path| path == Path::new("-"));
-    if reads_question && reads_context {
+    if reads_question && has_stdin(&asked.context) {
         return Err(CliError::Arguments {
             message: "stdin cannot be both the question and the context".to_owned(),
             hint: "put the question first: `fathom rlm \"…\" --context -`".to_owned(),

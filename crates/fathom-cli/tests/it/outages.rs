@@ -216,6 +216,16 @@ fn e05_cancel_ends_a_run_that_nobody_works_on() {
     session.run(&["cancel", &run]).fails(4, "F0404");
 }
 
+/// What its model would need, a key or a file, is gone: that keeps it from going on, not from its end.
+#[test]
+fn e05_cancel_ends_a_run_whose_model_is_gone() {
+    let (session, run) = let_go();
+    std::fs::remove_file(session.path().join("answers.jsonl")).expect("the script");
+    session.run(&["resume", &run]).exits(2);
+    let result = session.run(&["cancel", &run, "--json"]).exits(0).json();
+    assert_eq!(result["stop_reason"], "cancelled");
+}
+
 #[test]
 fn x01_a_reader_that_goes_away_is_no_error() {
     let session = Session::scripted(&[json!({"reply": "x".repeat(100_000)})]);

@@ -329,7 +329,78 @@ fn r03_repl_runs_cells_by_hand_and_holds_them() {
             .is_some_and(|text| text.contains("Refused"))
     );
     assert_eq!(cells[5]["stdout"], format!("still {bytes} None\n"));
-    assert_eq!(done.exit, Some(0));
+    assert_eq!(done.exit, Some(4));
+}
+
+/// A script must hear of a cell that failed, wherever it stands.
+#[test]
+fn r03_repl_fails_where_a_cell_did() {
+    let session = Session::new();
+    let cases = [
+        ("print(1)\n---\nprint(2)\n", 0),
+        ("1 / 0\n---\nprint(2)\n", 4),
+        ("print(1)\n---\n1 / 0\n---\n\n---\n", 4),
+        ("", 0),
+    ];
+    for (cells, exit) in cases {
+        let done = repl(&session, cells, &["--interpreter", "monty"]);
+        assert_eq!(done.exit, Some(exit), "{cells}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn x08_repl_does_not_take_its_cells_for_the_context() {
+    let session = Session::new();
+    for stdin in ["-", "/dev/stdin"] {
+        let done = repl(&session, "", &["--context", stdin]);
+        done.fails(2, "F0104")
+            .says("both the cells and the context");
+    }
+}
+
+/// Whoever never ends a line is not listened to until memory runs out.
+#[tokio::test]
+async fn x08_repl_ends_a_cell_that_has_no_end() {
+    let session = Session::new();
+    let mut host = session
+        .command(&["repl", "--interpreter", "monty"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut stdin = host.stdin.take().expect("a pipe");
+    stdin.write_all(&[b'#'; (1 << 20) + 1]).expect("it listens");
+    // It is still open: more could come.
+    let status = until(|| host.try_wait().expect("it is a child")).await;
+    assert_eq!(status.code(), Some(2));
+    drop(stdin);
+    let done = Done::from(host.wait_with_output().expect("it has ended"));
+    done.says("error[F0124]");
+}
+
+#[test]
+fn x08_what_was_left_out_is_told_where_nothing_is_left() {
+    let session = Session::scripted(&[]);
+    session.write("exports/june.zip", "PK\u{3}\u{4}\0");
+    let context = ["--context", "exports"];
+    let rlm = ["rlm", "Which?", "--model", "script/answers.jsonl"];
+    let rlm: Vec<&str> = rlm.iter().chain(&context).copied().collect();
+    for done in [session.run(&rlm), repl(&session, "", &context)] {
+        done.fails(2, "F0409");
+        done.says("  cause: `exports/june.zip` was left out: it is not text");
+    }
+}
+
+#[test]
+fn r03_repl_tells_programs_of_flaws_in_the_material() {
+    let session = Session::new();
+    let flawed = ["ö".repeat(50).as_bytes(), b"\xff!"].concat();
+    std::fs::write(session.path().join("hosts.log"), flawed).expect("a file");
+    let arguments = ["--context", "hosts.log", "--interpreter", "monty", "--json"];
+    let done = repl(&session, "print(context[50:])\n", &arguments);
+    assert_eq!(done.json()["stdout"], "\u{fffd}!\n", "{}", done.stderr);
+    done.says("warning: `hosts.log` was taken as UTF-8");
 }
 
 /// The interpreter that needs no Python is the program itself.

@@ -18,6 +18,7 @@ mod panel;
 mod past_councils;
 mod people;
 mod planted;
+mod rereading;
 mod reuse;
 mod rlm;
 mod running;

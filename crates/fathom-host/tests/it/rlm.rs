@@ -24,7 +24,7 @@ use fathom_testkit::server::{Behaviour, Gate, ModelServer, Seen, Tally};
 use crate::fixture::{BUDGET, check, finished, host, models, new_run};
 
 /// A model whose turns run these cells one after the other; whatever else it is asked, `leaf` answers.
-async fn coder(
+pub(crate) async fn coder(
     cells: &'static [&'static str],
     leaf: impl Fn(&Seen) -> Behaviour + Send + Sync + 'static,
 ) -> ModelServer {
@@ -47,14 +47,14 @@ fn is_turn(seen: &Seen) -> bool {
     seen.prompt.contains("\nThe question:\n")
 }
 
-fn said(seen: &Seen) -> Behaviour {
+pub(crate) fn said(seen: &Seen) -> Behaviour {
     Behaviour::reply(format!(
         "about {}",
         seen.prompt.trim_start_matches("user: ").trim()
     ))
 }
 
-fn exploration(path: &Path) -> Exploration {
+pub(crate) fn exploration(path: &Path) -> Exploration {
     Exploration {
         paths: vec![path.to_owned()],
         text: None,
@@ -91,7 +91,11 @@ async fn explored(
     (new, explored.context)
 }
 
-async fn begin(host: &Runtime, server: &ModelServer, exploration: Exploration) -> RunHandle {
+pub(crate) async fn begin(
+    host: &Runtime,
+    server: &ModelServer,
+    exploration: Exploration,
+) -> RunHandle {
     let (new, context) = explored(host, server, exploration).await;
     host.start_in(new, context.expect("a sandbox"))
         .expect("it starts")
@@ -102,7 +106,7 @@ fn report(result: &EpisodeResult) -> Report {
     serde_json::from_str(report.as_str()).expect("JSON")
 }
 
-fn answer(result: &EpisodeResult) -> &str {
+pub(crate) fn answer(result: &EpisodeResult) -> &str {
     result.answer.as_ref().map_or("", Text::as_str)
 }
 
@@ -585,7 +589,7 @@ async fn r01_nothing_to_read_is_an_error_with_a_code() {
         .await
         .err()
         .expect("there is nothing");
-    assert!(matches!(error, HostError::NoMaterial), "{error}");
+    assert!(matches!(error, HostError::NoMaterial { .. }), "{error}");
     assert_eq!(error.code(), "F0409");
 }
 

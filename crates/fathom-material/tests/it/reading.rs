@@ -202,6 +202,62 @@ fn r01_compressed_files_are_unfolded() {
     assert_eq!(lists, [true, false]);
 }
 
+/// Bytes that a reader of Zstandard passes over.
+fn skipped_over(content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap().to_le_bytes();
+    [&[0x5a, 0x2a, 0x4d, 0x18], &length[..], content].concat()
+}
+
+/// What was appended to has several frames; `pzstd` writes many, each behind one that is skipped.
+#[test]
+fn r01_all_frames_of_a_compressed_file_are_unfolded() {
+    let (one, two) = (zstandard(b"first, "), zstandard(b"second"));
+    let skipped = skipped_over(b"size");
+    let cases = [
+        [one.clone(), two.clone()].concat(),
+        [skipped.clone(), one.clone(), skipped.clone(), two.clone()].concat(),
+        [one.clone(), zstandard(b""), two.clone(), skipped_over(b"")].concat(),
+        [gzipped(b"first, "), gzipped(b"second")].concat(),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    for (at, bytes) in cases.iter().enumerate() {
+        let path = folder.path().join(format!("{at}.txt.zst"));
+        fs::write(&path, bytes).unwrap();
+        let gathered = gather(&[path]).unwrap();
+        assert_eq!(gathered.documents[0].text, "first, second", "{at}");
+    }
+    let mut cut = two.clone();
+    cut.truncate(two.len() - 2);
+    let broken = [
+        [one.clone(), b"behind it".to_vec()].concat(),
+        [one.clone(), vec![0x28]].concat(),
+        [one.clone(), cut].concat(),
+        [one, skipped[..10].to_vec()].concat(),
+        [gzipped(b"first"), b"behind it".to_vec()].concat(),
+    ];
+    for (at, bytes) in broken.iter().enumerate() {
+        let path = folder.path().join(format!("broken-{at}"));
+        fs::write(&path, bytes).unwrap();
+        assert_eq!(gather(&[path]).unwrap_err().code(), "F0701", "{at}");
+    }
+}
+
+#[test]
+fn r01_flaws_in_utf_8_are_told() {
+    let text = "Größe: schön\n".repeat(300);
+    let flawed = [text.as_bytes(), b"\xff!"].concat();
+    let folder = folder(&[("a.log", &flawed), ("b.log", text.as_bytes())]);
+    let gathered = read(folder.path());
+    assert_eq!(
+        gathered.documents[0].text.strip_prefix(&text),
+        Some("\u{fffd}!")
+    );
+    let said = "`a.log` was taken as UTF-8: one place in it is not, and stands as `\u{fffd}`";
+    assert_eq!(skips(&gathered, folder.path()), [said]);
+    let read = fathom_material::read_from("stdin", flawed.as_slice(), &Bounds::WHOLE).unwrap();
+    assert_eq!(read.flaws, 1);
+}
+
 /// A megabyte that unfolds to more than a file may have is not unfolded to its end, and a broken one is an error.
 #[test]
 fn r01_bombs_and_broken_archives_are_refused() {
@@ -216,6 +272,8 @@ fn r01_bombs_and_broken_archives_are_refused() {
     let cases = [
         ("bomb.gz", gzipped(&bomb), "F0703"),
         ("bomb.zst", zstandard(&bomb), "F0703"),
+        // No frame is too large by itself.
+        ("bombs.zst", zstandard(&bomb[..6_000]).repeat(2), "F0703"),
         ("broken.gz", broken, "F0701"),
         ("broken.zst", vec![0x28, 0xb5, 0x2f, 0xfd, 1, 2, 3], "F0701"),
     ];

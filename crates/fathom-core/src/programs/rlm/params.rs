@@ -18,6 +18,11 @@ pub enum Place {
         /// Its path, absolute.
         path: String,
     },
+    /// The same, where the path is no text.
+    FileInBytes {
+        /// Its path, absolute, byte by byte.
+        path: Vec<u8>,
+    },
     /// Here, because it came from nowhere that could be read again.
     Here {
         /// All of it.

@@ -434,7 +434,7 @@ fn inherited(given: &[Given]) -> Vec<Given> {
         digest: given.digest,
         place: match &given.place {
             Place::Here { .. } | Place::Passed => Place::Passed,
-            Place::File { path } => Place::File { path: path.clone() },
+            of_file @ (Place::File { .. } | Place::FileInBytes { .. }) => of_file.clone(),
         },
     };
     given.iter().map(without_text).collect()
