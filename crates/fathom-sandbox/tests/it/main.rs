@@ -14,5 +14,6 @@ mod isolation;
 mod limits;
 mod material;
 mod recipes;
+mod recipes_tables;
 mod sessions;
 mod stage;

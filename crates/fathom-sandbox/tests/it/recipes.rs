@@ -12,7 +12,7 @@ use fathom_sandbox::{Content, Material, Session};
 use crate::fixture::{cell, load, run_with, sandbox, text};
 
 /// Says one thing to each prompt.
-fn say(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellReply {
+pub(crate) fn say(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellReply {
     move |question| match &question.call {
         CellCall::Query { prompts, .. } => {
             let said = |prompt: &Text| answer(prompt.as_str()).into();
@@ -22,17 +22,17 @@ fn say(answer: impl Fn(&str) -> String) -> impl Fn(&CellQuestion) -> CellReply {
     }
 }
 
-fn silent() -> impl Fn(&CellQuestion) -> CellReply {
+pub(crate) fn silent() -> impl Fn(&CellQuestion) -> CellReply {
     say(|prompt| panic!("nothing is to be asked: {prompt}"))
 }
 
-async fn on(content: &str) -> Session {
+pub(crate) async fn on(content: &str) -> Session {
     let sandbox = sandbox();
     let loaded = load(&sandbox, content).await;
     sandbox.session(&loaded, Vec::new())
 }
 
-async fn ended(
+pub(crate) async fn ended(
     session: &mut Session,
     code: &str,
     answer: impl FnMut(&CellQuestion) -> CellReply,
@@ -45,7 +45,7 @@ async fn ended(
 
 /// What a cell submits.
 #[track_caller]
-fn submitted(end: CellEnd) -> String {
+pub(crate) fn submitted(end: CellEnd) -> String {
     match end.submitted {
         Some(value) => value.text.as_str().to_owned(),
         None => panic!("nothing was submitted: {end:?}"),
@@ -578,4 +578,140 @@ async fn r01_a_judge_is_heard_however_he_says_no() {
     };
     let end = ended(&mut session, ASKED, say(against)).await;
     assert_eq!(submitted(end), "null");
+}
+
+/// So many records, made by their number.
+pub(crate) fn each(count: u32, record: impl Fn(u32) -> String) -> String {
+    (0..count).map(record).collect()
+}
+
+/// A model reads what it is shown: of a long line the place that was found.
+#[tokio::test]
+async fn r01_the_place_that_was_found_is_shown() {
+    let read = |prompt: &str| {
+        if prompt.contains("Reply yes or no") {
+            return "yes".to_owned();
+        }
+        assert!(prompt.len() < 2_500, "a short prompt: {prompt}");
+        let is_shown = prompt.contains("vault is ZEBRA-77");
+        if is_shown { "ZEBRA-77" } else { "NOT FOUND" }.to_owned()
+    };
+    for (before, after) in [
+        (20, 20),
+        (60, 300),
+        (170, 60),
+        (400, 0),
+        (700, 40),
+        (900, 900),
+    ] {
+        let filler = |chars: usize| "dust ".repeat(chars / 5);
+        let line = format!(
+            "report: {}the access code of the vault is ZEBRA-77 {}",
+            filler(before),
+            filler(after)
+        );
+        let quiet = |kind: &str| {
+            format!("Nothing much happened here today for group {kind} of the guards, they said.\n")
+                .repeat(300)
+        };
+        let mut session = on(&format!("{}{line}\n{}", quiet("a"), quiet("b"))).await;
+        let question = "'What is the access code of the vault?'";
+        let find = format!("SUBMIT(recipes.find({question}))");
+        let end = ended(&mut session, &find, say(read)).await;
+        assert_eq!(submitted(end), "ZEBRA-77", "{before} and {after}");
+        let read_there = format!(
+            "made = recipes.filter_then_read({question})\nSUBMIT([made['answer'], 'ZEBRA-77' in made['lines'][0]])"
+        );
+        let end = ended(&mut session, &read_there, say(read)).await;
+        assert_eq!(
+            submitted(end),
+            r#"["ZEBRA-77", true]"#,
+            "{before} and {after}"
+        );
+    }
+}
+
+/// Some letters are longer when small, and what follows them is copied as it stands there.
+#[tokio::test]
+async fn r01_an_answer_is_copied_whole() {
+    for name in ["Hauptstraße", "Haupt\u{fb01}eld", "İstanbul"] {
+        let quiet = each(60, |n| format!("Zeile {n} ohne jeden Inhalt\n"));
+        let mut session = on(&format!(
+            "{quiet}Das Lager {name} hat die Kennung Straße 4711.\n"
+        ))
+        .await;
+        let read = |prompt: &str| {
+            if prompt.contains("Reply yes or no") {
+                "yes"
+            } else {
+                "strasse 4711"
+            }
+            .to_owned()
+        };
+        let code = "SUBMIT(recipes.find('Welche Kennung hat das Lager?'))";
+        let end = ended(&mut session, code, say(read)).await;
+        assert_eq!(submitted(end), "Straße 4711", "{name}");
+    }
+}
+
+/// What differs is counted by one rule, however much it is.
+#[tokio::test]
+async fn r01_differences_are_counted_alike_at_every_size() {
+    let sandbox = sandbox();
+    let keys = |count: u32, more: u32| each(count, |n| format!("key{n} = {}\n", n + more));
+    let words = |n: u32, from: u32| each(50, |w| format!("word{} ", (n * 7 + w) % 900 + from));
+    let long = |from: u32| each(500, |n| format!("clause {n}: {}{from}\n", words(n, 0)));
+    for (what, old, new, expected) in [
+        ("500 changed", keys(500, 0), keys(500, 1), "500"),
+        ("501 changed", keys(501, 0), keys(501, 1), "501"),
+        ("5000 changed", keys(5_000, 0), keys(5_000, 1), "5000"),
+        ("long ones", long(1), long(2), "500"),
+        (
+            "repeated",
+            "x\nx\nx\ny\n".to_owned(),
+            "x\ny\n".to_owned(),
+            "2",
+        ),
+        ("moved", "a\nb\nc\n".to_owned(), "c\na\nb\n".to_owned(), "0"),
+        (
+            "replaced",
+            "a\nold\nb\n".to_owned(),
+            "a\nnew\nb\n".to_owned(),
+            "1",
+        ),
+        (
+            "added",
+            keys(40, 0),
+            format!("one\n{}two\n", keys(40, 0)),
+            "2",
+        ),
+    ] {
+        let context = sandbox
+            .load(vec![text("old", &old), text("new", &new)])
+            .await;
+        let mut session = sandbox.session(&context.unwrap(), Vec::new());
+        let code = "import time\nbegin = time.time()\nSUBMIT([recipes.compare('old', 'new')['count'], time.time() - begin < 5])";
+        let end = ended(&mut session, code, silent()).await;
+        assert_eq!(submitted(end), format!("[{expected}, true]"), "{what}");
+    }
+}
+
+/// A sample of many entries is drawn without holding all of them.
+#[tokio::test]
+async fn r01_many_entries_are_judged_in_little_room() {
+    let sandbox = sandbox();
+    let line = "2026-01-01 level=info msg=hello to everyone who reads what is written here\n";
+    let content = line.repeat(100_000_000 / line.len());
+    let loaded = load(&sandbox, &content).await;
+    let mut session = sandbox.session(&loaded, Vec::new());
+    let code = "\
+        recipes.sample_inspect()\n\
+        made = recipes.classify_each('greetings')\n\
+        SUBMIT([made['entries'], made['read']])";
+    let mut small = cell(code);
+    small.limits.time = Millis(60_000);
+    small.limits.memory = 64 << 20;
+    let end = run_with(&mut session, small, say(|_| "yes".to_owned())).await;
+    let entries = content.lines().count();
+    assert_eq!(submitted(end), format!("[{entries}, 200]"));
 }

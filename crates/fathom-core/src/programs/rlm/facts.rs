@@ -11,7 +11,7 @@ pub(super) const LOOK: &str = "import json\nprint(json.dumps(recipes.sample_insp
 pub(super) const LOOK_BYTES_MAX: u32 = 8 << 10;
 
 const SOURCES_MAX: usize = 3;
-const FIELDS_MAX: usize = 12;
+const FIELDS_MAX: usize = 40;
 const VALUES_MAX: usize = 8;
 const CHARS_MAX: usize = 60;
 

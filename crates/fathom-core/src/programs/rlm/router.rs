@@ -27,6 +27,24 @@ const COMMON: [&str; 22] = [
     "this", "that", "all", "any", "new", "done", "lines", "line", "number",
 ];
 
+/// Words that name entries or the file, whatever these hold; one space between them.
+const ENTRIES: &str = "case csv data dataset document element entry event file issue item json line log mail \
+    message object occurrence order post record report request response review row table task \
+    text ticket time transaction value";
+
+/// Words that hold a question about counts together and add nothing to it.
+const GRAMMAR: &str = "all altogether an any appear are as at be been belong belongs break breakdown by can common \
+    count counts did distribution do does down each every exactly exist find for frequent from \
+    give group grouped had has have having how in into is it list many marked me most my number \
+    occur occurs of often on our overall per please show tell that the there these this to total \
+    was we were what which with";
+
+/// The same, as they are written: other letters are names.
+const LETTERS: [&str; 3] = ["a", "I", "s"];
+
+/// Words that ask for each value once.
+const KINDS: [&str; 3] = ["different", "distinct", "unique"];
+
 /// The recipe that the question asks for, if that is plain.
 pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Recipe> {
     let question = Question::new(question);
@@ -45,7 +63,7 @@ pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Re
         return Some(Recipe::Compare { a, b });
     }
     if question.counts() {
-        return count(&question, facts);
+        return count(&question, given, facts);
     }
     let measured = |field: &Field| field.is_number && question.names(field);
     if let Some(op) = question.operation()
@@ -76,7 +94,7 @@ pub(super) fn counts_entries(question: &str, facts: &Facts) -> bool {
     question.counts() && !facts.fields.iter().any(measured)
 }
 
-fn count(question: &Question, facts: &Facts) -> Option<Recipe> {
+fn count(question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> {
     if let Some(label) = question.topic() {
         return Some(Recipe::ClassifyEach { label });
     }
@@ -95,7 +113,7 @@ fn count(question: &Question, facts: &Facts) -> Option<Recipe> {
             .filter(|value| question.says_value(value));
         said.map(move |value| (field, value))
     });
-    match (values.next(), values.next(), named.as_slice()) {
+    let (field, value) = match (values.next(), values.next(), named.as_slice()) {
         (Some((field, value)), None, []) => Some((field, value.clone())),
         (Some((field, value)), None, [named]) if named.name == field.name => {
             Some((field, value.clone()))
@@ -105,8 +123,18 @@ fn count(question: &Question, facts: &Facts) -> Option<Recipe> {
         }
         // Several conditions, or none that is written down.
         _ => None,
+    }?;
+    let mut said = vec![field.name.as_str(), &value];
+    if let [given] = given {
+        // Entries are called what their file is called.
+        let name = given.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        said.extend(name.split(|c: char| !c.is_alphanumeric()));
     }
-    .map(|(field, value)| Recipe::CountByField {
+    if value.is_empty() {
+        said.extend(KINDS);
+    }
+    // What is left over is a condition that a count of one value would not heed.
+    question.is_all_said(&said).then(|| Recipe::CountByField {
         field: field.name.clone(),
         value,
     })
@@ -163,11 +191,36 @@ impl Question {
     fn says(&self, phrase: &str) -> bool {
         let wanted = words(&phrase.to_lowercase());
         !wanted.is_empty()
-            && self.words.windows(wanted.len()).any(|said| {
-                said.iter()
-                    .zip(&wanted)
-                    .all(|(said, wanted)| singular(said) == singular(wanted))
+            && self
+                .words
+                .windows(wanted.len())
+                .any(|said| is_same(said, &wanted))
+    }
+
+    /// Whether these phrases, the entries and the words between them are all that the question says.
+    fn is_all_said(&self, phrases: &[&str]) -> bool {
+        let both = self.words.iter().zip(&self.exact);
+        let mut is_said: Vec<bool> = both
+            .map(|(word, exact)| {
+                ENTRIES
+                    .split(' ')
+                    .any(|name| singular(name) == singular(word))
+                    || GRAMMAR.split(' ').any(|known| known == word)
+                    || LETTERS.contains(&exact.as_str())
             })
+            .collect();
+        for phrase in phrases {
+            let wanted = words(&phrase.to_lowercase());
+            let places = self.words.windows(wanted.len().max(1)).enumerate();
+            for (place, _) in places.filter(|(_, said)| is_same(said, &wanted)) {
+                is_said
+                    .iter_mut()
+                    .skip(place)
+                    .take(wanted.len())
+                    .for_each(|said| *said = true);
+            }
+        }
+        is_said.into_iter().all(|said| said)
     }
 
     fn names(&self, field: &Field) -> bool {
@@ -260,6 +313,12 @@ fn words(text: &str) -> Vec<String> {
         .filter(|word| !word.is_empty())
         .map(str::to_owned)
         .collect()
+}
+
+fn is_same(said: &[String], wanted: &[String]) -> bool {
+    said.iter()
+        .zip(wanted)
+        .all(|(said, wanted)| singular(said) == singular(wanted))
 }
 
 fn singular(word: &str) -> &str {

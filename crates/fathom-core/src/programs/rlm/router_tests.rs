@@ -136,6 +136,45 @@ fn plain_questions_are_decided_and_others_are_not() {
     }
 }
 
+/// A condition that no count of one value would heed is left to the model.
+#[test]
+fn a_question_that_says_more_than_a_value_is_not_decided() {
+    let paid = || Some(count("status", "paid"));
+    let orders = Facts {
+        fields: vec![
+            field("status", false, &["paid", "open"]),
+            field("total", true, &["20", "30"]),
+        ],
+    };
+    let cases = [
+        ("How many orders were paid?", paid()),
+        ("How many paid orders do I have in this file?", paid()),
+        ("How many shop orders have the status paid?", paid()),
+        ("What is the number of paid entries in shop.csv?", paid()),
+        ("How many orders were paid in March?", None),
+        ("How many orders were paid in 2024?", None),
+        ("How many orders were not paid?", None),
+        ("How many orders were paid by Ada?", None),
+        ("How many paid orders are in group A?", None),
+        ("How many large orders were paid?", None),
+        ("How many refunds were paid?", None),
+        ("How many different statuses are there?", None),
+        (
+            "How many different status values are there?",
+            Some(count("status", "")),
+        ),
+        ("How many orders of March are there per status?", None),
+        ("How many different orders were paid?", None),
+    ];
+    for (question, expected) in cases {
+        assert_eq!(
+            route(question, &[given("data/shop.csv")], &orders),
+            expected,
+            "{question}"
+        );
+    }
+}
+
 #[test]
 fn two_pieces_are_compared() {
     let two = [given("a.txt"), given("b.txt")];
