@@ -370,7 +370,8 @@ async fn x08_repl_ends_a_cell_that_has_no_end() {
         .spawn()
         .expect("the binary starts");
     let mut stdin = host.stdin.take().expect("a pipe");
-    stdin.write_all(&[b'#'; (1 << 20) + 1]).expect("it listens");
+    let line = "#".repeat((1 << 20) + 1);
+    stdin.write_all(line.as_bytes()).expect("it listens");
     // It is still open: more could come.
     let status = until(|| host.try_wait().expect("it is a child")).await;
     assert_eq!(status.code(), Some(2));

@@ -45,13 +45,26 @@ const LETTERS: [&str; 3] = ["a", "I", "s"];
 /// Words that ask for each value once.
 const KINDS: [&str; 3] = ["different", "distinct", "unique"];
 
+/// Words that begin a question about something in the material.
+const ASKING: [&str; 12] = [
+    "what", "which", "who", "whose", "when", "where", "why", "how", "does", "did", "is", "are",
+];
+
+/// What is made of numbers, and the words that ask for it.
+const OPERATIONS: [(&str, [&str; 3]); 7] = [
+    ("mean", ["average", "mean", "averages"]),
+    ("sum", ["sum", "total", "altogether"]),
+    ("median", ["median", "medians", "median"]),
+    ("max", ["highest", "largest", "maximum"]),
+    ("max", ["longest", "max", "greatest"]),
+    ("min", ["lowest", "smallest", "minimum"]),
+    ("min", ["shortest", "min", "least"]),
+];
+
 /// The recipe that the question asks for, if that is plain.
 pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Recipe> {
     let question = Question::new(question);
-    if question.begins(&["summar", "overview", "bullet", "gist", "tldr"])
-        || question.says("main points")
-        || question.says("key points")
-    {
+    if question.wants_summary() {
         let bullets = question.number().filter(|n| (1..=12).contains(n));
         let bullets = bullets.unwrap_or(5);
         return Some(Recipe::MapReduceSummary { bullets });
@@ -69,7 +82,7 @@ pub(super) fn route(question: &str, given: &[Given], facts: &Facts) -> Option<Re
     if let Some(op) = question.operation()
         && facts.fields.iter().any(measured)
     {
-        return aggregate(op, &question, facts);
+        return aggregate(op, &question, given, facts);
     }
     if question.pairs() {
         return Some(Recipe::Pairwise {});
@@ -95,8 +108,11 @@ pub(super) fn counts_entries(question: &str, facts: &Facts) -> bool {
 }
 
 fn count(question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> {
-    if let Some(label) = question.topic() {
-        return Some(Recipe::ClassifyEach { label });
+    if let Some((before, label)) = question.topic() {
+        let mut values = facts.fields.iter().flat_map(|field| &field.values);
+        // One condition is what they are about; another would not be heeded.
+        let is_one = !values.any(|value| before.says_value(value));
+        return is_one.then_some(Recipe::ClassifyEach { label });
     }
     if question.begins(&MEANING) {
         return None;
@@ -125,11 +141,7 @@ fn count(question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> 
         _ => None,
     }?;
     let mut said = vec![field.name.as_str(), &value];
-    if let [given] = given {
-        // Entries are called what their file is called.
-        let name = given.name.rsplit(['/', '\\']).next().unwrap_or_default();
-        said.extend(name.split(|c: char| !c.is_alphanumeric()));
-    }
+    said.extend(file_words(given));
     if value.is_empty() {
         said.extend(KINDS);
     }
@@ -140,7 +152,16 @@ fn count(question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> 
     })
 }
 
-fn aggregate(op: &str, question: &Question, facts: &Facts) -> Option<Recipe> {
+/// Entries are called what their file is called.
+fn file_words(given: &[Given]) -> impl Iterator<Item = &str> {
+    let one = given.first().filter(|_| given.len() == 1);
+    one.into_iter().flat_map(|given| {
+        let name = given.name.rsplit(['/', '\\']).next().unwrap_or_default();
+        name.split(|c: char| !c.is_alphanumeric())
+    })
+}
+
+fn aggregate(op: &str, question: &Question, given: &[Given], facts: &Facts) -> Option<Recipe> {
     let (numbers, groups): (Vec<&Field>, Vec<&Field>) = facts
         .fields
         .iter()
@@ -157,12 +178,17 @@ fn aggregate(op: &str, question: &Question, facts: &Facts) -> Option<Recipe> {
         [field] => field.name.clone(),
         _ => return None,
     };
+    let mut said: Vec<&str> = OPERATIONS.iter().flat_map(|(_, names)| *names).collect();
+    said.extend([by.as_str(), "grouped"]);
+    said.extend(file_words(given));
     match numbers.as_slice() {
-        [field] if !says_value => Some(Recipe::Aggregate {
-            field: field.name.clone(),
-            op: op.to_owned(),
-            by,
-        }),
+        [field] if !says_value && question.is_all_said(&[said, vec![&field.name]].concat()) => {
+            Some(Recipe::Aggregate {
+                field: field.name.clone(),
+                op: op.to_owned(),
+                by,
+            })
+        }
         _ => None,
     }
 }
@@ -261,12 +287,14 @@ impl Question {
     }
 
     /// What the entries are about that are asked for, where nothing else is said of them.
-    fn topic(&self) -> Option<String> {
+    fn topic(&self) -> Option<(Self, String)> {
         let at = self.words.iter().rposition(|word| word == "about")?;
         let verb = self.words.get(at.checked_sub(1)?)?;
         let topic = self.exact.get(at + 1..)?;
         let is_all = ["are", "is", "were"].contains(&verb.as_str());
-        (is_all && (1..=TOPIC_WORDS_MAX).contains(&topic.len())).then(|| topic.join(" "))
+        let before = self.exact.get(..at)?;
+        (is_all && (1..=TOPIC_WORDS_MAX).contains(&topic.len()))
+            .then(|| (Self::new(&before.join(" ")), topic.join(" ")))
     }
 
     /// Whether entries are asked for that go together, not something about one of them.
@@ -279,18 +307,22 @@ impl Question {
             .any(|phrase| self.says(phrase))
     }
 
+    /// Whether the whole is to be summed up. A question may also be about a summary that stands in it.
+    fn wants_summary(&self) -> bool {
+        if self.says("main points") || self.says("key points") {
+            return true;
+        }
+        let asks = self
+            .words
+            .first()
+            .is_some_and(|word| ASKING.contains(&word.as_str()));
+        self.begins(&["summar", "overview", "bullet", "gist", "tldr"])
+            && (!asks || self.is_all_said(&["summary", "overview", "gist", "short", "brief"]))
+    }
+
     fn operation(&self) -> Option<&'static str> {
-        let operations = [
-            ("mean", ["average", "mean", "averages"]),
-            ("sum", ["sum", "total", "altogether"]),
-            ("median", ["median", "medians", "median"]),
-            ("max", ["highest", "largest", "maximum"]),
-            ("max", ["longest", "max", "greatest"]),
-            ("min", ["lowest", "smallest", "minimum"]),
-            ("min", ["shortest", "min", "least"]),
-        ];
         let said = |names: &[&str]| self.words.iter().any(|word| names.contains(&word.as_str()));
-        operations
+        OPERATIONS
             .iter()
             .find(|(_, names)| said(names))
             .map(|(op, _)| *op)

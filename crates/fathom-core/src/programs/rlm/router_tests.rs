@@ -124,6 +124,15 @@ fn plain_questions_are_decided_and_others_are_not() {
         ("How many customers are angry?", None),
         ("How many lines are there for web?", None),
         ("What is the average of minutes for billing?", None),
+        (
+            "What is the average of minutes of tickets that Anna closed?",
+            None,
+        ),
+        ("How many tickets are not billing?", None),
+        ("How many billing tickets were opened after March?", None),
+        ("How many high priority tickets are about refunds?", None),
+        ("What does the executive summary say about revenue?", find()),
+        ("What is the gist of this file?", Some(summary(5))),
         ("Is the contract valid?", None),
         ("", None),
     ];
