@@ -16,9 +16,10 @@ async fn r01_numbers_are_those_that_are_written_down() {
     let column = |values: &[&str]| {
         format!(
             "name;amount\n{}",
-            each(values.len() as u32, |n| {
-                format!("n{n};{}\n", values[n as usize])
-            })
+            values
+                .iter()
+                .map(|value| format!("n;{value}\n"))
+                .collect::<String>()
         )
     };
     let sum = "recipes.aggregate('amount', 'sum')";
@@ -190,11 +191,6 @@ async fn r01_tables_are_known_however_they_are_written() {
     let status = |n: u32| ["ok", "ok", "bad"][n as usize % 3];
     let counts = r#"{"ok": 20, "bad": 10}"#;
     let count = "recipes.count_by_field('status')";
-    let object = |n: u32| format!("{{\"id\": {n}, \"status\": \"{}\"}}", status(n));
-    let objects = |between: &str| {
-        let all: Vec<String> = (0..30).map(object).collect();
-        all.join(between)
-    };
     let wide: Vec<String> = (0..24).map(|n| format!("c{n}")).collect();
     let pairs = |record: fn(u32, &str) -> String| each(30, |n| record(n, status(n)));
     submit_each(&[
@@ -251,6 +247,32 @@ async fn r01_tables_are_known_however_they_are_written() {
             count,
             counts,
         ),
+        (
+            "many columns",
+            format!(
+                "{},status\n{}",
+                wide.join(","),
+                each(30, |n| format!("{}{}\n", "v,".repeat(24), status(n)))
+            ),
+            "[[field['values'] for field in source['fields'] if field['name'] == 'status'] \
+              for source in recipes.sample_inspect()['sources']]",
+            r#"[[["ok", "bad"]]]"#,
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn r01_objects_are_records_however_they_are_laid_out() {
+    let status = |n: u32| ["ok", "ok", "bad"][n as usize % 3];
+    let counts = r#"{"ok": 20, "bad": 10}"#;
+    let count = "recipes.count_by_field('status')";
+    let object = |n: u32| format!("{{\"id\": {n}, \"status\": \"{}\"}}", status(n));
+    let objects = |between: &str| {
+        let all: Vec<String> = (0..30).map(object).collect();
+        all.join(between)
+    };
+    submit_each(&[
         ("one array", format!("[{}]", objects(",")), count, counts),
         (
             "an array over lines",
@@ -269,17 +291,6 @@ async fn r01_tables_are_known_however_they_are_written() {
             format!("{{\n\"page\": 1,\n\"items\": [\n{}]\n}}", objects(",\n")),
             count,
             counts,
-        ),
-        (
-            "many columns",
-            format!(
-                "{},status\n{}",
-                wide.join(","),
-                each(30, |n| format!("{}{}\n", "v,".repeat(24), status(n)))
-            ),
-            "[[field['values'] for field in source['fields'] if field['name'] == 'status'] \
-              for source in recipes.sample_inspect()['sources']]",
-            r#"[[["ok", "bad"]]]"#,
         ),
     ])
     .await;
