@@ -355,7 +355,7 @@ async fn r03_a_cell_that_ended_in_time_is_heard_later() {
     let begun = tokio::time::timeout(Duration::from_millis(50), session.next()).await;
     assert!(begun.is_err(), "{begun:?}");
     // Nothing of the host runs on its only thread.
-    let (held, wait) = std::sync::mpsc::channel::<()>();
+    let (held, wait) = std::sync::mpsc::sync_channel::<()>(1);
     let _nobody = wait.recv_timeout(Duration::from_secs(1));
     drop(held);
     let Heard::Ended(end) = session.next().await else {

@@ -14,13 +14,8 @@ async fn submit_each(cases: &[(&str, String, &str, &str)]) {
 #[tokio::test]
 async fn r01_numbers_are_those_that_are_written_down() {
     let column = |values: &[&str]| {
-        format!(
-            "name;amount\n{}",
-            values
-                .iter()
-                .map(|value| format!("n;{value}\n"))
-                .collect::<String>()
-        )
+        let rows: Vec<String> = values.iter().map(|value| format!("n;{value}\n")).collect();
+        format!("name;amount\n{}", rows.concat())
     };
     let sum = "recipes.aggregate('amount', 'sum')";
     let max = "recipes.aggregate('amount', 'max')";
