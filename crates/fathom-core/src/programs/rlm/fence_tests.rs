@@ -148,7 +148,7 @@ fn r02_submissions_are_found_outside_of_any_block() {
 /// Code that submits the value of a variable, if there is one.
 fn variable(name: &str) -> String {
     format!(
-        "try:\n    if type({name}) not in (type(print), type(type), type(FINAL)):\n        FINAL({name})\nexcept NameError:\n    pass"
+        "try:\n    if type({name}) not in (type(print), type(list), type(FINAL)):\n        FINAL({name})\nexcept NameError:\n    pass"
     )
 }
 

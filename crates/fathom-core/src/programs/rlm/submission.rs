@@ -62,7 +62,7 @@ impl<'a> Submission<'a> {
         let name = inner.trim();
         // The word for what is built in is a word: `FINAL(all)`.
         let variable = format!(
-            "try:\n    if type({name}) not in (type(print), type(type), type(FINAL)):\n        {whole}\nexcept NameError:\n    pass"
+            "try:\n    if type({name}) not in (type(print), type(list), type(FINAL)):\n        {whole}\nexcept NameError:\n    pass"
         );
         let (turn, below_code) = match kind {
             Inner::Literal => (Turn::Code(whole), None),
