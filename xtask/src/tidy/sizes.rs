@@ -1,5 +1,7 @@
 //! Nothing grows past what a reader can hold.
 
+use std::path::Path;
+
 use crate::finding::Finding;
 use crate::tree;
 
@@ -12,7 +14,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub(super) fn check_lines(path: &str, text: &str) -> Vec<Finding> {
     let limit = match tree::file_name(path) {
         "ARCHITECTURE.md" => ARCHITECTURE_LINES_MAX,
-        _ if !tree::is_rust(path) => return Vec::new(),
+        _ if !tree::is_rust(path) && !is_python(path) => return Vec::new(),
         _ if tree::is_test_file(path) || in_benches(path) => TEST_LINES_MAX,
         _ => SOURCE_LINES_MAX,
     };
@@ -31,6 +33,10 @@ pub(super) fn check_bytes(path: &str, size_bytes: u64) -> Vec<Finding> {
     let message =
         format!("{size_bytes} bytes, the limit is {FILE_BYTES_MAX}: fetch it in set-up instead");
     vec![Finding::whole(path, message)]
+}
+
+fn is_python(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|ext| ext == "py")
 }
 
 fn in_benches(path: &str) -> bool {

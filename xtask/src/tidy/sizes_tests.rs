@@ -17,6 +17,15 @@ fn a_source_file_has_at_most_500_lines() {
 }
 
 #[test]
+fn python_is_source_too() {
+    check("crates/a/src/session.py", 500, &[]);
+    assert_eq!(
+        check_lines("crates/a/src/session.py", &"x\n".repeat(501)).len(),
+        1
+    );
+}
+
+#[test]
 fn a_test_file_has_at_most_900_lines() {
     for path in [
         "crates/a/src/ledger_tests.rs",

@@ -27,7 +27,19 @@ mod search;
 pub(crate) use search::candidates;
 
 const BASE: &str = include_str!("base.py");
-const RECIPES: &str = include_str!("recipes.py");
+const RECIPES: &str = concat!(
+    include_str!("recipes/asking.py"),
+    include_str!("recipes/sources.py"),
+    include_str!("recipes/showing.py"),
+    include_str!("recipes/words.py"),
+    include_str!("recipes/finding.py"),
+    include_str!("recipes/records.py"),
+    include_str!("recipes/tables.py"),
+    include_str!("recipes/counting.py"),
+    include_str!("recipes/numbers.py"),
+    include_str!("recipes/reading.py"),
+    include_str!("recipes/comparing.py"),
+);
 const SESSION: &str = concat!(
     include_str!("session.py"),
     "\n\n",
