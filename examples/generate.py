@@ -15,6 +15,7 @@ import csv
 import io
 import json
 import random
+import re
 import sys
 
 ANIMALS = "heron otter lynx raven badger marten falcon viper bison ibex".split()
@@ -152,6 +153,8 @@ def main():
     if len(sys.argv) != 4:
         sys.exit(__doc__)
     seed, kind, size = sys.argv[1:]
+    if not re.fullmatch(r"\d+", seed) or not re.fullmatch(r"\d+(\.\d+)?[KkMm][Bb]|\d+", size):
+        sys.exit("`%s` is no seed, or `%s` is no size: 7 and 50MB are, or 5000 for lines" % (seed, size))
     chance = random.Random(int(seed))
     makers = {
         "log": lambda: make_log(chance, size),
