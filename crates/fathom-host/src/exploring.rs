@@ -19,11 +19,12 @@ use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place, Reci
 use fathom_core::unit::Millis;
 use fathom_material::limits::Bounds;
 use fathom_material::{
-    Format, Gathered, MaterialError, SkipReason, Skipped, gather_within, read_from, source_name,
+    Format, Gathered, MaterialError, Skipped, gather_within, read_from, source_name,
 };
 use fathom_sandbox::{Content, Interpreter, Material, Sandbox};
-use serde::de::IgnoredAny;
 use sha2::{Digest as _, Sha256};
+
+mod lines;
 
 pub use fathom_material::Document;
 pub use fathom_sandbox::Context;
@@ -97,10 +98,12 @@ impl Runtime {
         } = exploration;
         // The sandbox gets ready while the disk is read.
         self.sandbox().warm();
+        let typed = paths.clone();
         let read = in_the_background(move || read_kept(paths, text)).await?;
-        let Gathered { documents, skipped } = read;
-        let names = documents.iter().map(|one| one.source.clone()).collect();
-        if plain == Plain::IfItFits && self.fits(&documents, models, frame, &direct)? {
+        let names = read.documents.iter().map(|one| one.source.clone());
+        let names = names.collect();
+        if plain == Plain::IfItFits && self.fits(&read.documents, models, frame, &direct)? {
+            let Gathered { documents, skipped } = read;
             direct.schema = params.schema;
             direct
                 .material
@@ -115,6 +118,8 @@ impl Runtime {
                 names,
             });
         }
+        let read = in_the_background(move || check_lines(read, &typed)).await?;
+        let Gathered { documents, skipped } = read;
         params.skipped = skipped.iter().map(ToString::to_string).collect();
         let texts: Vec<Bare> = documents.into_iter().map(Bare::from).collect();
         let material = texts.iter().map(Bare::material).collect();
@@ -186,7 +191,7 @@ pub async fn load(
         let nothing = material("nothing".to_owned(), Form::Text, String::new());
         return Ok((sandbox.load(vec![nothing]).await?, Vec::new()));
     }
-    let read = in_the_background(move || read(&paths, Vec::new())).await?;
+    let read = in_the_background(move || check_lines(read(&paths, Vec::new())?, &paths)).await?;
     let Gathered { documents, skipped } = read;
     let texts = documents.into_iter().map(Bare::from);
     let material = texts.map(|text| text.material()).collect();
@@ -281,32 +286,33 @@ fn read(paths: &[PathBuf], texts: Vec<Document>) -> Result<Gathered, HostError> 
             skipped: gathered.skipped,
         });
     }
-    take_as_text(&mut gathered, paths);
     tell_apart(&mut gathered.documents);
     Ok(gathered)
 }
 
 /// What is named like JSON Lines and is none is text, unless the user named it: then that is an error.
-fn take_as_text(gathered: &mut Gathered, named: &[PathBuf]) {
+fn check_lines(mut gathered: Gathered, named: &[PathBuf]) -> Result<Gathered, HostError> {
     for document in &mut gathered.documents {
+        if form(document) != Form::Lines {
+            continue;
+        }
+        let Some(bad) = lines::bad_line(&document.text) else {
+            continue;
+        };
         let lies_in_a_folder = document
             .path
             .as_ref()
             .is_some_and(|path| !named.contains(path));
-        if !lies_in_a_folder || form(document) != Form::Lines {
-            continue;
+        if !lies_in_a_folder {
+            return Err(bad.error(&document.source).into());
         }
-        let is_bad = |line: &str| {
-            !line.trim().is_empty() && serde_json::from_str::<IgnoredAny>(line).is_err()
-        };
-        if let Some(before) = document.text.split('\n').position(is_bad) {
-            document.format = Format::Plain;
-            gathered.skipped.push(Skipped {
-                source: document.source.clone(),
-                reason: SkipReason::NotJsonLines { line: before + 1 },
-            });
-        }
+        document.format = Format::Plain;
+        gathered.skipped.push(Skipped {
+            source: document.source.clone(),
+            reason: bad.reason(),
+        });
     }
+    Ok(gathered)
 }
 
 /// Two of one name would be one entry of `context`.
@@ -429,17 +435,28 @@ fn find_again(given: Given) -> Result<Material, HostError> {
         Place::File { path } => PathBuf::from(path),
         Place::FileInBytes { path } => PathBuf::from(OsString::from_vec(path)),
     };
-    match read_again(&path)? {
-        Some(text) if digest(&text) == given.digest => Ok(material(given.name, given.form, text)),
-        _ => Err(HostError::MaterialChanged { name: given.name }),
+    let found = read_again(&path)?;
+    match found.and_then(|document| taken(document, given.digest)) {
+        Some(text) => Ok(material(given.name, given.form, text)),
+        None => Err(HostError::MaterialChanged { name: given.name }),
     }
 }
 
+/// What was taken of a file. The name of a link may have told whether it is HTML, so that the digest tells it now.
+fn taken(mut document: Document, wanted: Digest) -> Option<String> {
+    if digest(&document.text) == wanted {
+        return Some(document.text);
+    }
+    document.format = Format::Html;
+    let text = plain(document);
+    (digest(&text) == wanted).then_some(text)
+}
+
 /// What a file says; nothing where there is something else by now. A pipe would wait for someone who writes.
-fn read_again(path: &Path) -> Result<Option<String>, HostError> {
+fn read_again(path: &Path) -> Result<Option<Document>, HostError> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Ok(None);
     }
     let gathered = gather_within(&[path.to_owned()], &Bounds::WHOLE)?;
-    Ok(gathered.documents.into_iter().next().map(plain))
+    Ok(gathered.documents.into_iter().next())
 }

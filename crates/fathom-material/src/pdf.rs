@@ -27,8 +27,19 @@ const STACK_BYTES: usize = 32 * 1024 * 1024;
 /// Longest time for one file. A reader that takes longer is left to itself.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// The text of all pages, parted by form feeds, or what is wrong with the file.
-pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
+/// What the pages of a PDF say.
+#[derive(Debug)]
+pub(crate) struct Pages {
+    /// Parted by form feeds.
+    pub(crate) text: String,
+    /// Pages without text, or with text that could not be read.
+    pub(crate) lost: usize,
+    /// How many there are.
+    pub(crate) count: usize,
+}
+
+/// The text of all pages, or what is wrong with the file.
+pub(crate) fn text(bytes: Vec<u8>) -> Result<Pages, String> {
     let (give, take) = sync_channel(1);
     thread::Builder::new()
         .name("fathom-pdf".to_owned())
@@ -45,7 +56,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> Result<String, String> {
     }
 }
 
-fn pages(bytes: &[u8]) -> Result<String, String> {
+fn pages(bytes: &[u8]) -> Result<Pages, String> {
     let options = LoadOptions::with_max_decompressed_size(UNFOLDED_BYTES_MAX);
     let document =
         Document::load_mem_with_options(bytes, options).map_err(|error| error.to_string())?;
@@ -57,14 +68,20 @@ fn pages(bytes: &[u8]) -> Result<String, String> {
         return Err(format!("it has more than {PAGES_MAX} pages"));
     }
     let mut text = String::new();
+    let mut lost = 0;
+    let count = numbers.len();
     for number in numbers {
         if number > 1 {
             text.push('\u{c}');
         }
         // A page that cannot be read is left empty: the others may say enough.
+        let start = text.len();
+        let mut is_whole = true;
         for part in document.extract_text_chunks_with_limit(&[number], UNFOLDED_BYTES_MAX) {
+            is_whole &= part.is_ok();
             text.push_str(&part.unwrap_or_default().replace(['\0', '\u{c}'], " "));
         }
+        lost += usize::from(!is_whole || text[start..].trim().is_empty());
         if text.len() as u64 > TEXT_BYTES_MAX {
             return Err(format!("its text has more than {TEXT_BYTES_MAX} bytes"));
         }
@@ -72,7 +89,7 @@ fn pages(bytes: &[u8]) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("it has no text that could be read".to_owned());
     }
-    Ok(text)
+    Ok(Pages { text, lost, count })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 use lopdf::{Document, Object, Stream, dictionary};
 
 use super::{UNFOLDED_BYTES_MAX, text};
+use crate::limits::Bounds;
 
 /// A PDF with these streams as its pages.
 fn pdf(pages: &[Vec<u8>]) -> Vec<u8> {
@@ -38,8 +39,8 @@ fn says(words: &str) -> Vec<u8> {
 
 #[test]
 fn c03_a_pdf_is_read_page_by_page() {
-    let text = text(pdf(&[says("The first page."), says("The second page.")])).unwrap();
-    let pages: Vec<&str> = text.split('\u{c}').map(str::trim).collect();
+    let read = text(pdf(&[says("The first page."), says("The second page.")])).unwrap();
+    let pages: Vec<&str> = read.text.split('\u{c}').map(str::trim).collect();
     assert_eq!(pages, ["The first page.", "The second page."]);
 }
 
@@ -62,7 +63,24 @@ fn c03_a_pdf_that_unfolds_without_end_is_left_empty() {
     let bomb = vec![b' '; UNFOLDED_BYTES_MAX + 1];
     let bytes = pdf(&[bomb, says("The page behind it.")]);
     assert!(bytes.len() < 1024 * 1024);
-    assert_eq!(text(bytes).unwrap().trim(), "The page behind it.");
+    let read = text(bytes).unwrap();
+    assert_eq!(read.text.trim(), "The page behind it.");
+    assert_eq!((read.lost, read.count), (1, 2));
+}
+
+#[test]
+fn r01_pages_of_a_pdf_without_text_are_told() {
+    let other_font = b"BT /F9 12 Tf 50 700 Td (In a font that is not there.) Tj ET".to_vec();
+    let drawn = b"0 0 100 100 re f".to_vec();
+    let whole = pdf(&[says("The first page."), says("The second page.")]);
+    let flawed = pdf(&[says("The first page."), drawn, other_font]);
+    let noted = |bytes: Vec<u8>| {
+        let read = crate::read_from("a.pdf", bytes.as_slice(), &Bounds::PASSAGES).unwrap();
+        read.note().map(|note| note.to_string())
+    };
+    assert_eq!(noted(whole), None);
+    let said = "`a.pdf` was taken in part: 2 of 3 pages gave no text, or not all of it";
+    assert_eq!(noted(flawed).as_deref(), Some(said));
 }
 
 #[test]

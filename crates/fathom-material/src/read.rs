@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 use crate::decode::{self, Decoded};
 use crate::error::MaterialError;
 use crate::limits::Bounds;
-use crate::pdf;
+use crate::pdf::{self, Pages};
 use crate::split;
 use crate::unfold::{at_most, unfold};
 use crate::walk::{Found, Named, Room, SkipReason, Skipped, Walk};
@@ -45,8 +45,8 @@ pub struct Document {
     pub format: Format,
     /// The file it was read from.
     pub path: Option<PathBuf>,
-    /// How often bytes of it were no UTF-8 and became `U+FFFD`.
-    pub flaws: u64,
+    /// What of it was taken otherwise than it seems.
+    pub flaw: Option<SkipReason>,
 }
 
 impl Document {
@@ -58,15 +58,15 @@ impl Document {
             source,
             text,
             path: None,
-            flaws: 0,
+            flaw: None,
         }
     }
 
     /// What a user should know of how it was taken.
     pub fn note(&self) -> Option<Skipped> {
-        (self.flaws > 0).then(|| Skipped {
+        self.flaw.clone().map(|reason| Skipped {
             source: self.source.clone(),
-            reason: SkipReason::FlawedUtf8 { flaws: self.flaws },
+            reason,
         })
     }
 
@@ -80,9 +80,7 @@ impl Document {
         if self.format != Format::Html {
             return Cow::Borrowed(&self.text);
         }
-        let passages = split::passages(self);
-        let texts: Vec<String> = passages.into_iter().map(|passage| passage.text).collect();
-        Cow::Owned(texts.join("\n\n"))
+        Cow::Owned(split::text_of_html(&self.text))
     }
 
     /// Whether each of its lines is a JSON value.
@@ -217,26 +215,29 @@ fn unfolded(
 }
 
 fn document(source: &str, path: Option<&Path>, bytes: Vec<u8>) -> Result<Document, MaterialError> {
-    let (format, text, flaws) = if bytes.starts_with(pdf::MAGIC) {
-        let text = pdf::text(bytes).map_err(|cause| MaterialError::BrokenPdf {
-            source_name: source.to_owned(),
-            cause,
-        })?;
-        (Format::Pages, text, 0)
+    let (format, text, flaw) = if bytes.starts_with(pdf::MAGIC) {
+        let Pages { text, lost, count } =
+            pdf::text(bytes).map_err(|cause| MaterialError::BrokenPdf {
+                source_name: source.to_owned(),
+                cause,
+            })?;
+        let flaw = (lost > 0).then_some(SkipReason::LostPages { lost, pages: count });
+        (Format::Pages, text, flaw)
     } else {
         let decoded = decode::text(bytes).ok_or_else(|| MaterialError::NotText {
             source_name: source.to_owned(),
         })?;
         let Decoded { text, flaws } = decoded;
         let format = format_of(path.unwrap_or(Path::new(source)), &text);
-        (format, text, flaws)
+        let flaw = (flaws > 0).then_some(SkipReason::FlawedUtf8 { flaws });
+        (format, text, flaw)
     };
     Ok(Document {
         source: source.to_owned(),
         text,
         format,
         path: path.map(Path::to_owned),
-        flaws,
+        flaw,
     })
 }
 

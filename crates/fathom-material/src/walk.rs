@@ -53,6 +53,20 @@ pub enum SkipReason {
         /// The first line that is no JSON.
         line: usize,
     },
+    /// It is named like JSON Lines, and one nests too deeply. It was not left out: it was taken as text.
+    NestedLines {
+        /// The first such line.
+        line: usize,
+        /// Most arrays and objects within one another.
+        nesting_max: usize,
+    },
+    /// It is a PDF of which not all could be read. It was not left out.
+    LostPages {
+        /// Pages without text, or with text that could not be read.
+        lost: usize,
+        /// All of its pages.
+        pages: usize,
+    },
     /// Not all of it is UTF-8. It was not left out: what is not stands as `U+FFFD`.
     FlawedUtf8 {
         /// How often.
@@ -72,6 +86,15 @@ impl fmt::Display for SkipReason {
             Self::Unreadable { why } => write!(f, "it cannot be read: {why}"),
             Self::BrokenPdf { why } => write!(f, "the PDF cannot be read: {why}"),
             Self::NotJsonLines { line } => write!(f, "line {line} is no JSON"),
+            Self::NestedLines { line, nesting_max } => {
+                write!(
+                    f,
+                    "line {line} nests more than {nesting_max} arrays and objects"
+                )
+            }
+            Self::LostPages { lost, pages } => {
+                write!(f, "{lost} of {pages} pages gave no text, or not all of it")
+            }
             Self::FlawedUtf8 { flaws: 1 } => {
                 write!(f, "one place in it is not, and stands as `\u{fffd}`")
             }
@@ -85,7 +108,8 @@ impl fmt::Display for SkipReason {
 impl fmt::Display for Skipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let became = match self.reason {
-            SkipReason::NotJsonLines { .. } => "taken as text",
+            SkipReason::NotJsonLines { .. } | SkipReason::NestedLines { .. } => "taken as text",
+            SkipReason::LostPages { .. } => "taken in part",
             SkipReason::FlawedUtf8 { .. } => "taken as UTF-8",
             _ => "left out",
         };

@@ -188,6 +188,27 @@ async fn r07_a_link_is_followed_when_the_run_begins() {
     assert_eq!(answer(&begun.goes_on().await), "web-3 FAILED");
 }
 
+/// The name that was given tells how a file is written, also where the link leads to a name that says otherwise.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r07_a_page_is_read_again_as_it_was_read_through_a_link() {
+    let page = "<p>web-3<br>FAILED</p>";
+    for (link, file, taken) in [
+        ("page.xhtml", "blob", "web-3\nFAILED"),
+        ("current", "page.html", page),
+    ] {
+        let dir = tempfile::tempdir().expect("a folder");
+        fs::write(dir.path().join(file), page).expect("a file");
+        let link = dir.path().join(link);
+        std::os::unix::fs::symlink(file, &link).expect("a link");
+        let begun_on = begun(dir.path(), exploration(&link)).await;
+        assert_eq!(answer(&begun_on.goes_on().await), taken);
+
+        let begun_on = begun(dir.path(), exploration(&link)).await;
+        fs::write(dir.path().join(file), "<p>web-3<br>fine</p>").expect("a file");
+        assert_eq!(begun_on.refused().code(), "F0410");
+    }
+}
+
 /// Whoever wants a run to end must not be asked for what it once read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r07_a_run_whose_material_is_gone_can_be_cancelled() {

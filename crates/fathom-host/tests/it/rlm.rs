@@ -671,3 +671,31 @@ async fn r01_what_is_no_json_lines_in_a_folder_is_text_and_that_is_said() {
     assert_eq!(error.code(), "F0804", "{error}");
     assert!(error.hint().contains(".txt"), "{}", error.hint());
 }
+
+/// Small material is read by each session, large material once: what is taken must not hang on that.
+#[tokio::test]
+async fn r01_lines_that_not_all_can_read_are_refused_at_every_size() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let server = ModelServer::replying("x").await.expect("a port");
+    let host = host(&dir.path().join("home"));
+    let models = models(&server);
+    let explore = async |path: &Path| {
+        let wanted = exploration(path);
+        host.explore(wanted, &models, &Frame::default()).await
+    };
+    let nested = "[".repeat(5_000) + &"]".repeat(5_000);
+    let large = format!("\"{}\"\n", "x".repeat(1 << 20));
+    for before in ["1\n", &large] {
+        for line in ["NaN", "[Infinity]", &nested] {
+            let folder = dir.path().join("lines");
+            fs::create_dir_all(&folder).expect("a folder");
+            let path = folder.join("a.jsonl");
+            fs::write(&path, format!("{before}{line}\n")).expect("a file");
+            let error = explore(&path).await.err().expect("it is refused");
+            assert_eq!(error.code(), "F0804", "{error}");
+            assert!(error.to_string().contains("a.jsonl: line 2"), "{error}");
+            let read = explore(&folder).await.expect("it is text");
+            assert_eq!(read.skipped.len(), 1, "{:?}", read.skipped);
+        }
+    }
+}

@@ -1,11 +1,16 @@
 //! HTML: its text, block by block, with the lines it comes from.
+//!
+//! The text is that of the whole document too: `pre` keeps its lines, `br` ends one, and a row of a table is a line with a
+//! tab between its cells.
 
 use std::borrow::Cow;
 
 use html5gum::emitters::default::{DefaultEmitter, Token};
 use html5gum::{Span, Tokenizer};
 
+use super::cut::weight;
 use super::{Block, BlockKind, Outline, lines_of};
+use crate::limits::PASSAGE_WORDS_MAX;
 
 /// Elements whose content nobody reads.
 const UNREAD: [&[u8]; 6] = [
@@ -18,10 +23,27 @@ const UNREAD: [&[u8]; 6] = [
 ];
 
 /// Elements that stand within a line. All others begin a block.
-const INLINE: [&[u8]; 28] = [
+const INLINE: [&[u8]; 29] = [
     b"a", b"abbr", b"b", b"bdi", b"bdo", b"cite", b"code", b"data", b"del", b"dfn", b"em", b"font",
     b"i", b"ins", b"kbd", b"label", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strong",
-    b"sub", b"sup", b"time", b"u", b"var",
+    b"sub", b"sup", b"time", b"u", b"var", b"wbr",
+];
+
+/// Blocks with a blank line around them, as browsers show them.
+const APART: [&[u8]; 13] = [
+    b"blockquote",
+    b"dl",
+    b"h1",
+    b"h2",
+    b"h3",
+    b"h4",
+    b"h5",
+    b"h6",
+    b"hr",
+    b"p",
+    b"pre",
+    b"table",
+    b"title",
 ];
 
 pub(super) fn outline(text: &str) -> Outline<'static> {
@@ -32,13 +54,17 @@ pub(super) fn outline(text: &str) -> Outline<'static> {
         read: Outline::default(),
         written: String::new(),
         block: None,
+        cells: None,
+        in_pre: false,
         unread: None,
     };
-    let Ok(tokens) = Tokenizer::new_with_emitter(text, emitter).collect::<Result<Vec<_>, _>>();
-    for token in tokens {
+    for token in Tokenizer::new_with_emitter(text, emitter) {
+        let Ok(token) = token;
         reader.token(token);
     }
-    reader.end_block();
+    reader.end_row();
+    let end = reader.written.trim_end_matches('\n').len();
+    reader.written.truncate(end);
     Outline {
         text: Cow::Owned(reader.written),
         ..reader.read
@@ -52,6 +78,9 @@ struct Reader {
     written: String,
     /// Where the open block began, and what it is.
     block: Option<(usize, BlockKind)>,
+    /// Where the cells of the open row begin.
+    cells: Option<Vec<usize>>,
+    in_pre: bool,
     /// The element whose content is left out, and how many of its kind are open.
     unread: Option<(Vec<u8>, usize)>,
 }
@@ -59,7 +88,9 @@ struct Reader {
 impl Reader {
     fn token(&mut self, token: Token<usize>) {
         match token {
-            Token::StartTag(tag) if !tag.self_closing => self.start(&tag.name),
+            Token::StartTag(tag) if !tag.self_closing || is_cell(&tag.name) => {
+                self.start(&tag.name);
+            }
             Token::StartTag(tag) => self.between(&tag.name),
             Token::EndTag(tag) => self.end(&tag.name),
             Token::String(text) if self.unread.is_none() => {
@@ -74,16 +105,31 @@ impl Reader {
             Some((unread, open)) if unread == name => *open += 1,
             Some(_) => {}
             None if UNREAD.contains(&name) => self.unread = Some((name.to_owned(), 1)),
-            None => {
-                self.between(name);
-                if let [b'h', level @ b'1'..=b'6'] = name {
-                    self.block = Some((self.written.len(), BlockKind::Heading(level - b'0')));
-                } else if matches!(name, b"title") {
-                    self.block = Some((self.written.len(), BlockKind::Heading(0)));
-                } else if matches!(name, b"li" | b"tr" | b"dt" | b"dd" | b"pre") {
-                    self.block = Some((self.written.len(), BlockKind::Lines));
-                }
-            }
+            None => self.open(name),
+        }
+    }
+
+    fn open(&mut self, name: &[u8]) {
+        let kind = match name {
+            [b'h', level @ b'1'..=b'6'] => Some(BlockKind::Heading(level - b'0')),
+            b"title" => Some(BlockKind::Heading(0)),
+            b"li" | b"tr" | b"td" | b"th" | b"dt" | b"dd" | b"pre" => Some(BlockKind::Lines),
+            _ => None,
+        };
+        if matches!(kind, Some(BlockKind::Heading(_))) || matches!(name, b"pre" | b"table") {
+            // The row lays out a page: it is no record.
+            self.cells = None;
+        }
+        self.between(name);
+        let start = self.written.len();
+        if let Some(kind) = kind {
+            self.block = Some((start, kind));
+        }
+        match name {
+            b"tr" => self.cells = Some(Vec::new()),
+            b"pre" => self.in_pre = true,
+            name if is_cell(name) => self.cells.iter_mut().for_each(|cells| cells.push(start)),
+            _ => {}
         }
     }
 
@@ -96,16 +142,29 @@ impl Reader {
                 }
             }
             Some(_) => {}
-            None => self.between(name),
+            None => {
+                self.between(name);
+                self.in_pre &= name != b"pre";
+            }
         }
     }
 
-    /// A tag parts blocks, cells or nothing.
+    /// A tag parts blocks, lines, words or nothing.
     fn between(&mut self, name: &[u8]) {
         match name {
-            b"td" | b"th" | b"br" | b"img" | b"wbr" | b"input" => self.space(),
+            b"br" => self.end_line(),
+            b"img" | b"input" => self.space(),
+            b"tr" | b"thead" | b"tbody" | b"tfoot" => self.end_row(),
             name if INLINE.contains(&name) => {}
-            _ => self.end_block(),
+            name => {
+                if name == b"table" {
+                    self.end_row();
+                }
+                self.end_block();
+                if APART.contains(&name) {
+                    self.blank_line();
+                }
+            }
         }
     }
 
@@ -113,49 +172,133 @@ impl Reader {
         // What an entity stands for is shorter than itself, so places are right to the line, if not to the character.
         let mut at = span.start;
         for part in text.split_inclusive('\n') {
-            let words = part.trim();
-            if part.starts_with(char::is_whitespace) || words.is_empty() {
-                self.space();
-            }
-            if !words.is_empty() {
-                let line = self.line_at(at + (part.len() - part.trim_start().len()));
-                let start = self.written.len();
-                self.block.get_or_insert((start, BlockKind::Prose));
-                if self.read.lines.last().is_none_or(|&(_, last)| last != line) {
-                    self.read.lines.push((start, line));
-                }
-                for (index, word) in words.split_whitespace().enumerate() {
-                    if index > 0 {
-                        self.written.push(' ');
-                    }
-                    self.written.push_str(word);
-                }
-                if part.ends_with(char::is_whitespace) {
-                    self.space();
-                }
+            if self.in_pre {
+                self.line(part, at);
+            } else {
+                self.words(part, at);
             }
             at += part.len();
         }
     }
 
+    /// Text as it stands, but for blank lines at its beginning.
+    fn line(&mut self, text: &str, at: usize) {
+        let is_blank = text.trim().is_empty();
+        if is_blank && text.ends_with('\n') && self.is_empty() {
+            return;
+        }
+        self.begin(BlockKind::Lines);
+        if !is_blank {
+            self.stands_on(self.line_at(at));
+        }
+        self.written.push_str(text);
+    }
+
+    fn words(&mut self, text: &str, at: usize) {
+        let words = text.trim();
+        if text.starts_with(char::is_whitespace) || words.is_empty() {
+            self.space();
+        }
+        if words.is_empty() {
+            return;
+        }
+        self.begin(BlockKind::Prose);
+        self.stands_on(self.line_at(at + (text.len() - text.trim_start().len())));
+        push_words(&mut self.written, words);
+        if text.ends_with(char::is_whitespace) {
+            self.space();
+        }
+    }
+
+    /// Text follows, in a block of this kind where none is open.
+    fn begin(&mut self, kind: BlockKind) {
+        let start = self.written.len();
+        self.block.get_or_insert((start, kind));
+    }
+
+    /// What follows comes from this line.
+    fn stands_on(&mut self, line: u32) {
+        if self.read.lines.last().is_none_or(|&(_, last)| last != line) {
+            self.read.lines.push((self.written.len(), line));
+        }
+    }
+
+    /// Whether the open block has no text yet.
+    fn is_empty(&self) -> bool {
+        self.block
+            .is_none_or(|(start, _)| start == self.written.len())
+    }
+
     fn space(&mut self) {
-        if self
-            .block
-            .is_some_and(|(start, _)| start < self.written.len())
-            && !self.written.ends_with(char::is_whitespace)
-        {
+        if !self.is_empty() && !self.written.ends_with(char::is_whitespace) {
             self.written.push(' ');
         }
     }
 
-    fn end_block(&mut self) {
-        if let Some((start, kind)) = self.block.take()
-            && start < self.written.len()
-        {
-            let range = start..self.written.len();
-            self.read.blocks.push(Block { range, kind });
+    fn end_line(&mut self) {
+        if !self.is_empty() {
+            if self.written.ends_with(' ') {
+                self.written.pop();
+            }
             self.written.push('\n');
         }
+    }
+
+    fn blank_line(&mut self) {
+        if !self.written.is_empty() && !self.written.ends_with("\n\n") {
+            self.written.push('\n');
+        }
+    }
+
+    fn end_block(&mut self) {
+        if let Some((start, kind)) = self.block.take() {
+            let end = start + self.written[start..].trim_end().len();
+            self.written.truncate(end);
+            if start < end {
+                let range = start..end;
+                self.read.blocks.push(Block { range, kind });
+                self.written.push('\n');
+            }
+        }
+    }
+
+    /// A row is one line, unless its cells hold more than a line is good for.
+    fn end_row(&mut self) {
+        self.end_block();
+        let cells = self.cells.take().unwrap_or_default();
+        let [start, _, ..] = *cells else {
+            return;
+        };
+        let ends = cells.iter().skip(1).copied().chain([self.written.len()]);
+        let texts = cells.iter().zip(ends).map(|(&from, to)| {
+            let text = self.written[from..to].trim();
+            (text.to_owned(), self.read.line_at(from))
+        });
+        let texts: Vec<(String, u32)> = texts.collect();
+        let has_lines = texts.iter().any(|(text, _)| text.contains('\n'));
+        let is_long = weight(&self.written[start..]) > PASSAGE_WORDS_MAX;
+        if texts.iter().all(|(text, _)| text.is_empty()) || has_lines && is_long {
+            return;
+        }
+        let before = |&(at, _): &(usize, u32)| at < start;
+        let lines = self.read.lines.partition_point(before);
+        self.read.lines.truncate(lines);
+        let blocks = &mut self.read.blocks;
+        blocks.truncate(blocks.partition_point(|block| block.range.start < start));
+        self.written.truncate(start);
+        for (index, (text, line)) in texts.iter().enumerate() {
+            if index > 0 {
+                self.written.push('\t');
+            }
+            if !text.is_empty() {
+                self.stands_on(*line);
+            }
+            push_words(&mut self.written, text);
+        }
+        let range = start..self.written.len();
+        let kind = BlockKind::Lines;
+        self.read.blocks.push(Block { range, kind });
+        self.written.push('\n');
     }
 
     fn line_at(&self, offset: usize) -> u32 {
@@ -163,5 +306,18 @@ impl Reader {
         self.lines
             .get(after.saturating_sub(1))
             .map_or(1, |&(_, line)| line)
+    }
+}
+
+fn is_cell(name: &[u8]) -> bool {
+    matches!(name, b"td" | b"th")
+}
+
+fn push_words(to: &mut String, text: &str) {
+    for (index, word) in text.split_whitespace().enumerate() {
+        if index > 0 {
+            to.push(' ');
+        }
+        to.push_str(word);
     }
 }

@@ -68,6 +68,11 @@ pub(crate) fn passages(document: &Document) -> Vec<Passage> {
     pack::pack(&document.source, &outline)
 }
 
+/// What a page of HTML says, whole.
+pub(crate) fn text_of_html(text: &str) -> String {
+    html::outline(text).text.into_owned()
+}
+
 /// Where lines begin in a text that is its own source.
 fn lines_of(text: &str) -> Vec<(usize, u32)> {
     let starts = text.match_indices('\n').map(|(at, _)| at + 1);

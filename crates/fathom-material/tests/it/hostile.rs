@@ -47,6 +47,17 @@ fn c03_html_without_end_is_read() {
     assert_eq!(passages("a.html", &attributes)[0].text, "seen");
     let entities = "&amp;&lt;&nosuch;&#x10ffff;&#0;".repeat(50_000);
     assert!(!passages("a.html", &entities).is_empty());
+    for open in [
+        "<table><tr><td>",
+        "<tr><td>",
+        "<pre> <b>\n",
+        "<br>",
+        "<p>a<td>",
+        "<tr><td/><td>a<br>",
+    ] {
+        let document = Document::new("a.html", open.repeat(100_000) + "core");
+        assert!(document.plain().ends_with("core"), "{open}");
+    }
     assert_eq!(passages("a.html", "<script>").len(), 0);
     assert_eq!(passages("a.html", "<p>seen<!-- ")[0].text, "seen");
     assert_eq!(

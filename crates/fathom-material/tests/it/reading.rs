@@ -255,7 +255,7 @@ fn r01_flaws_in_utf_8_are_told() {
     let said = "`a.log` was taken as UTF-8: one place in it is not, and stands as `\u{fffd}`";
     assert_eq!(skips(&gathered, folder.path()), [said]);
     let read = fathom_material::read_from("stdin", flawed.as_slice(), &Bounds::WHOLE).unwrap();
-    assert_eq!(read.flaws, 1);
+    assert_eq!(read.flaw, Some(SkipReason::FlawedUtf8 { flaws: 1 }));
 }
 
 /// A megabyte that unfolds to more than a file may have is not unfolded to its end, and a broken one is an error.
@@ -291,4 +291,73 @@ fn r01_html_can_be_had_as_words() {
     let plain = Document::new("rules.html", html).plain().into_owned();
     assert!(plain.contains("Doors close at nine."), "{plain}");
     assert!(!plain.contains("x()") && !plain.contains('<'), "{plain}");
+}
+
+/// What code finds of a page of HTML.
+fn plain(html: &str) -> String {
+    Document::new("a.html", html).plain().into_owned()
+}
+
+#[test]
+fn r01_html_keeps_the_lines_that_it_shows() {
+    let cases = [
+        (
+            "<p>Hello,<br>you\n there.<br/><br/>Yours</p><div>one</div><div>two</div>",
+            "Hello,\nyou there.\n\nYours\n\none\ntwo",
+        ),
+        (
+            "<p>Run:</p><pre>\n\nfn main() {\n    <b>run</b>();\n\n\tend()\n}\n  \n</pre><p>Done.</p>",
+            "Run:\n\nfn main() {\n    run();\n\n\tend()\n}\n\nDone.",
+        ),
+        (
+            "<pre><span>  one</span><br>two</pre>one",
+            "  one\ntwo\n\none",
+        ),
+        ("<ul>\n<li>a\n<li> b </ul>a<wbr>b", "a\nb\nab"),
+    ];
+    for (html, expected) in cases {
+        assert_eq!(plain(html), expected, "{html}");
+    }
+}
+
+#[test]
+fn r01_rows_of_html_are_lines_with_a_tab_between_cells() {
+    let cases = [
+        (
+            "<table><thead>\n<tr><th>name<th>city<th>phone</tr></thead>\n<tr>\n<td>Ann</td>\n<td></td>\n<td>1</td></tr>\n\
+             <tr><td></td><td>Rome<td>&nbsp;</tr><tr><td/><td/><td>3</td></tr></table>",
+            "name\tcity\tphone\nAnn\t\t1\n\tRome\t\n\t\t3",
+        ),
+        (
+            "<table><tr><td><p>one</p><ul><li>two</ul><td>a<br>b</table><p>after",
+            "one two\ta b\n\nafter",
+        ),
+        // What lays out a page is no record.
+        (
+            "<table><tr><td>menu</td><td><h1>Title</h1><p>Text</p><table><tr><td>1<td>2</table></td><td>side</td></tr></table>",
+            "menu\n\nTitle\n\nText\n\n1\t2\n\nside",
+        ),
+        (
+            "<table><tr><td>1\n2<td><pre>a\n  b</pre></table>",
+            "1 2\n\na\n  b",
+        ),
+    ];
+    for (html, expected) in cases {
+        assert_eq!(plain(html), expected, "{html}");
+    }
+    let long = "word ".repeat(80);
+    let page = format!("<tr><td><p>{long}</p><p>{long}</p></td><td>side</td></tr>");
+    assert_eq!(plain(&page), format!("{0}\n\n{0}\n\nside", long.trim_end()));
+}
+
+#[test]
+fn r01_nothing_of_html_is_cut() {
+    let token = "x".repeat(5_000);
+    let long = "A sentence of five words. ".repeat(100);
+    let items = format!("<p>{token}</p><p>{long}</p><pre>{long}</pre><li>{long}<li>{token}");
+    let long = long.trim_end();
+    assert_eq!(
+        plain(&items),
+        format!("{token}\n\n{long}\n\n{long}\n\n{long}\n{token}")
+    );
 }
