@@ -42,6 +42,9 @@ const SIGNS: [&str; 10] = [
     ", context)",
 ];
 
+/// Fences that are looked at to see where a string with fences in it ends.
+const QUOTED_FENCES_MAX: usize = 16;
+
 /// What a block says that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
@@ -143,8 +146,11 @@ fn blocks(said: &str) -> Vec<Fenced<'_>> {
         let line = line.trim_end_matches(['\n', '\r']);
         let fence = fence(line).filter(|(mark, length, info)| match &open {
             // A block that was forgotten to be closed ends where the next one begins.
-            Some((other, count, _)) => {
-                mark == other && length >= count && (info.is_empty() || is_named(info))
+            Some((other, count, block)) => {
+                let ends = info.is_empty() || is_named(info);
+                let ends = mark == other && length >= count && ends;
+                let is_python = block.kind != Kind::Other;
+                ends && !(is_python && is_quoted(&block.code, &said[at..], (*other, *count)))
             }
             None => true,
         });
@@ -189,6 +195,36 @@ fn blocks(said: &str) -> Vec<Fenced<'_>> {
     // The reply was cut off, or the model forgot: what is there is still code.
     blocks.extend(open.map(|(_, _, block)| block));
     blocks
+}
+
+/// Whether the fence that the rest begins with stands in a string of the code before it: a later one closes the block then.
+fn is_quoted(code: &str, rest: &str, (mark, count): (char, usize)) -> bool {
+    if !ends_in_string(code) {
+        return false;
+    }
+    let mut code = code.to_owned();
+    let mut looks = 0;
+    for (_, line) in lines(rest) {
+        let is_bare = fence(line.trim_end()).is_some_and(|(other, length, info)| {
+            other == mark && length >= count && info.is_empty()
+        });
+        let last = if is_bare {
+            Some("")
+        } else {
+            before_end(line, mark, count)
+        };
+        if let Some(last) = last {
+            if !ends_in_string(&format!("{code}{last}")) {
+                return true;
+            }
+            looks += 1;
+            if looks == QUOTED_FENCES_MAX {
+                return false;
+            }
+        }
+        code.push_str(line);
+    }
+    false
 }
 
 /// The end of a block's code, where the fence that closes it stands in the same line.

@@ -29,6 +29,19 @@ fn r01_code_is_found_in_what_models_write() {
             "````python\ns = '''\n```\n'''\n````",
             code("s = '''\n```\n'''"),
         ),
+        // So are fences in a string, if a later one closes the block.
+        (
+            "```repl\np = f\"\"\"Read:\n```\n{x}\n```\nReply JSON.\"\"\"\nllm_query(p)\n```\nThat asks.",
+            code("p = f\"\"\"Read:\n```\n{x}\n```\nReply JSON.\"\"\"\nllm_query(p)"),
+        ),
+        (
+            "```python\np = '''Write:\n```python\nx = 1\n```\n'''\nprint(p)```",
+            code("p = '''Write:\n```python\nx = 1\n```\n'''\nprint(p)"),
+        ),
+        (
+            "```python\ns = \"\"\"not closed\n```\nand\n```python\nprint(2)\n```",
+            code("s = \"\"\"not closed\n\nprint(2)"),
+        ),
         ("  ```python\n  print(1)\n  ```", code("print(1)")),
         (
             "1. Look:\n   ```python\n   if x:\n       print(1)\n\n   print(2)\n   ```\n2. Then more.",
