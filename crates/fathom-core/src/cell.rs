@@ -102,11 +102,17 @@ pub struct CellQuestion {
     pub id: u32,
     /// What it wants.
     pub call: CellCall,
+    /// The answer that the cell has so far, where it is another one than at its last question.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub draft: Option<Value>,
 }
 
 impl Texts for CellQuestion {
     fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
         self.call.each_text(f);
+        if let Some(draft) = &mut self.draft {
+            draft.each_text(f);
+        }
     }
 }
 

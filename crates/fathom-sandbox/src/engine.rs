@@ -58,6 +58,12 @@ impl Template {
     }
 }
 
+/// Where the machine runs out of memory, this process goes before the host does, and so does all that is forked from it.
+pub(crate) fn prefer_to_lose(number: u32) {
+    // A system that does not let this be said loses what it chooses.
+    let _unsaid = fs::write(format!("/proc/{number}/oom_score_adj"), "1000");
+}
+
 /// A session's process.
 #[derive(Debug)]
 pub(crate) struct Worker {

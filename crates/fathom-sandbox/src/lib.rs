@@ -27,6 +27,7 @@ mod monty;
 mod options;
 mod pool;
 mod record;
+mod said;
 mod sandbox;
 mod session;
 mod talk;

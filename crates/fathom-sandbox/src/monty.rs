@@ -18,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-use crate::engine::{Process, Worker};
+use crate::engine::{Process, Worker, prefer_to_lose};
 use crate::error::SandboxError;
 use crate::material::Sealed;
 use crate::options::{Interpreter, Isolation, WorkerCommand};
@@ -93,6 +93,7 @@ async fn begin(
         .await
         .map_err(SandboxError::io("start a worker"))?;
     let process = descriptor(&child)?;
+    prefer_to_lose(child.id().unwrap_or_default());
     let begin = First::Begin(Begin {
         memory,
         pieces: material.pieces.clone(),

@@ -42,6 +42,10 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
+    pub(crate) fn with_bytes(self, bytes: u64) -> Self {
+        self.plus(Self { count: 0, bytes })
+    }
+
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             count: self.count.saturating_add(other.count),

@@ -21,6 +21,14 @@ async fn run(session: &mut Session, code: &str) -> CellEnd {
 }
 
 #[tokio::test]
+async fn r03_a_machine_that_runs_out_of_memory_loses_workers_first() {
+    let sandbox = Sandbox::new(Options::default());
+    let base = sandbox.0.base().await.unwrap().number().unwrap();
+    let score = std::fs::read_to_string(format!("/proc/{base}/oom_score_adj")).unwrap();
+    assert_eq!(score, "1000\n");
+}
+
+#[tokio::test]
 async fn r03_a_base_process_that_died_is_replaced() {
     let sandbox = Sandbox::new(Options::default());
     let material = Material {

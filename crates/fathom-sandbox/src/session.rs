@@ -27,10 +27,6 @@ pub struct Cell {
 
 /// What is heard from a cell that runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is taken apart at once, never kept"
-)]
 pub enum Heard {
     /// It wants to know something.
     Asked(CellQuestion),

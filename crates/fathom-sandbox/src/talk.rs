@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use fathom_core::cell::{
-    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellLimits, CellQuestion, Output,
-    Value,
+    CellAnswer, CellCall, CellEnd, CellError, CellErrorKind, CellLimits, CellQuestion,
 };
 use fathom_core::unit::Millis;
 use tokio::select;
@@ -17,6 +16,7 @@ use crate::engine::Worker;
 use crate::frames::{self, FromWorker, ToWorker};
 use crate::pool::{Place, REST};
 use crate::record::{self, Amount, Record};
+use crate::said::Said;
 use crate::sandbox::Shared;
 use crate::session::Heard;
 use crate::watch::Watch;
@@ -28,8 +28,11 @@ const OPEN_BYTES_MAX: usize = 24 << 20;
 /// How often a cell's computing time is looked at. It counts beside an open question too, where its clock stands still.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Most messages of a cell that are no questions, beside those that go with its questions.
-const REMARKS_MAX: u32 = 20_000;
+/// Most messages of a cell that are no questions, beside those that go with its questions and its time.
+const REMARKS_MAX: u64 = 20_000;
+
+/// A worker sends fewer while its cell runs: drafts and what is printed are told now and then.
+const REMARK_MILLIS_MIN: u64 = 3;
 
 /// Most threads of a cell. Its interpreter allows fewer, which code may get around: all sessions together have a few thousand.
 const THREADS_MAX: u64 = 256;
@@ -38,7 +41,7 @@ const THREADS_MAX: u64 = 256;
 const LATE_FRAMES: u32 = 16;
 
 /// Messages that may go with each question: what is printed and the draft are told again where time has passed.
-const REMARKS_EACH: u32 = 2;
+const REMARKS_EACH: u64 = 2;
 
 /// A worker in its place, with what is on its way.
 #[derive(Debug)]
@@ -100,7 +103,8 @@ pub(crate) struct Talk<'a> {
     open: BTreeMap<u32, Open>,
     open_bytes: usize,
     asked: u32,
-    remarks: u32,
+    remarks: u64,
+    begun: Instant,
     watch: Watch,
     was_late: bool,
     /// What the process had computed before, and when to look again.
@@ -109,9 +113,7 @@ pub(crate) struct Talk<'a> {
     /// When the place is offered to others.
     offer: Option<Instant>,
     permit: Option<OwnedSemaphorePermit>,
-    submitted: Option<Value>,
-    draft: Option<Value>,
-    printed: Output,
+    said: Said,
 }
 
 impl<'a> Talk<'a> {
@@ -134,15 +136,14 @@ impl<'a> Talk<'a> {
             open_bytes: 0,
             asked: 0,
             remarks: 0,
+            begun: clock::now(),
             watch: Watch::new(limits.time.into()),
             was_late: false,
             computed: None,
             look: clock::now() + LOOK_EVERY,
             offer: None,
             permit: None,
-            submitted: None,
-            draft: None,
-            printed: Output::default(),
+            said: Said::default(),
         }
     }
 
@@ -169,7 +170,7 @@ impl<'a> Talk<'a> {
                 Event::Wanted => Some(Talked::Evicted { answered: false }),
                 Event::Answer(answer) => self.answer(answer).await,
                 Event::Sent(Ok(())) => None,
-                Event::Frame(Ok(filled)) => self.filled(filled),
+                Event::Frame(Ok(filled)) => self.filled(filled).await,
                 Event::Sent(Err(lost)) | Event::Frame(Err(lost)) => Some(self.died(lost.words())),
             };
             if let Some(talked) = talked {
@@ -215,9 +216,7 @@ impl<'a> Talk<'a> {
         if self.open.is_empty() {
             return usize::MAX;
         }
-        let kept = [&self.submitted, &self.draft].into_iter().flatten();
-        let kept: usize = kept.map(|value| value.text.as_str().len()).sum();
-        OPEN_BYTES_MAX.saturating_sub(self.open_bytes + kept)
+        OPEN_BYTES_MAX.saturating_sub(self.open_bytes + self.said.bytes())
     }
 
     /// Whether the cell waits for an answer, so that its time stands still.
@@ -254,7 +253,10 @@ impl<'a> Talk<'a> {
             self.live.inbox.rested(clock::now() - begun);
             self.live.worker.process.go_on();
         }
-        if !self.live.inbox.waits() {
+        if self.live.inbox.waits() {
+            // Those who have the room may need this turn before they can give it up.
+            self.permit = None;
+        } else {
             self.watch.start();
         }
         true
@@ -279,12 +281,15 @@ impl<'a> Talk<'a> {
         None
     }
 
-    fn filled(&mut self, filled: Filled) -> Option<Talked> {
+    async fn filled(&mut self, filled: Filled) -> Option<Talked> {
         match filled {
             Filled::Whole => return self.frame(),
-            Filled::Waits => self.watch.stop(),
-            Filled::Goes if !self.paused() => self.watch.start(),
-            Filled::Goes => {}
+            Filled::Waits => {
+                self.watch.stop();
+                self.permit = None;
+            }
+            Filled::Goes if self.paused() || self.compute().await => {}
+            Filled::Goes => return Some(Talked::Abandoned),
         }
         None
     }
@@ -310,18 +315,15 @@ impl<'a> Talk<'a> {
                 self.question(id, call.into(), amount)
             }
             FromWorker::Submit { value, .. } => {
-                self.submitted.get_or_insert_with(|| value.into());
-                self.draft = None;
+                self.said.submit(value.into());
                 self.remark()
             }
             FromWorker::Draft { value, .. } => {
-                if self.submitted.is_none() {
-                    self.draft = Some(value.into());
-                }
+                self.said.draft(value.into());
                 self.remark()
             }
             FromWorker::Printed { output, .. } => {
-                self.printed = output.kept(self.limits.output);
+                self.said.print(output.kept(self.limits.output));
                 self.remark()
             }
             FromWorker::End {
@@ -330,9 +332,9 @@ impl<'a> Talk<'a> {
                 error,
                 ..
             } => {
-                self.printed = output.kept(self.limits.output);
+                self.said.print(output.kept(self.limits.output));
                 if let Some(draft) = draft {
-                    self.draft = Some(draft.into());
+                    self.said.draft(draft.into());
                 }
                 // It may have begun them since the last look, and they would outlive it.
                 let load = self.live.worker.process.load();
@@ -346,9 +348,11 @@ impl<'a> Talk<'a> {
     }
 
     fn remark(&mut self) -> Option<Talked> {
-        self.remarks = self.remarks.saturating_add(1);
-        let most = REMARKS_MAX.saturating_add(self.asked.saturating_mul(REMARKS_EACH));
-        (self.remarks > most).then(|| self.died("it sent too many messages"))
+        self.remarks += 1;
+        let passed = (clock::now() - self.begun).as_millis() / u128::from(REMARK_MILLIS_MIN);
+        let passed = u64::try_from(passed).unwrap_or(u64::MAX);
+        let most = REMARKS_MAX + u64::from(self.asked) * REMARKS_EACH;
+        (self.remarks > most.saturating_add(passed)).then(|| self.died("it sent too many messages"))
     }
 
     fn question(&mut self, worker_id: u32, call: CellCall, amount: Amount) -> Option<Talked> {
@@ -361,6 +365,9 @@ impl<'a> Talk<'a> {
             }
             Some((id, None)) => id,
             None => {
+                let draft = self.said.news();
+                let drafted = draft.as_ref().map_or(0, |draft| draft.text.as_str().len());
+                let amount = amount.with_bytes(drafted as u64);
                 let too_much = self.asks_too_much(amount);
                 let Some(ears) = &mut self.ears else {
                     return Some(self.died("it asked something else than before"));
@@ -369,7 +376,7 @@ impl<'a> Talk<'a> {
                     return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
                 }
                 let id = self.record.add(hash, amount);
-                let question = CellQuestion { id, call };
+                let question = CellQuestion { id, call, draft };
                 if ears.heard.try_send(Heard::Asked(question)).is_err() {
                     return Some(Talked::Abandoned);
                 }
@@ -455,7 +462,7 @@ impl<'a> Talk<'a> {
             let talked = select! {
                 biased;
                 filled = inbox.fill(&worker.stream, room) => match filled {
-                    Ok(filled) => self.filled(filled),
+                    Ok(filled) => self.filled(filled).await,
                     Err(lost) => Some(self.died(lost.words())),
                 },
                 () = std::future::ready(()) => break,
@@ -486,13 +493,7 @@ impl<'a> Talk<'a> {
 
     fn end(&mut self, error: Option<CellError>) -> CellEnd {
         self.watch.stop();
-        let submitted = self.submitted.take();
-        CellEnd {
-            draft: self.draft.take().filter(|_| submitted.is_none()),
-            submitted,
-            error,
-            took: Millis(u64::try_from(self.watch.used().as_millis()).unwrap_or(u64::MAX)),
-            output: std::mem::take(&mut self.printed),
-        }
+        let took = u64::try_from(self.watch.used().as_millis()).unwrap_or(u64::MAX);
+        self.said.end(error, Millis(took))
     }
 }

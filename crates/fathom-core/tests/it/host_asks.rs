@@ -130,6 +130,7 @@ fn a_cell_is_heard_while_it_runs_and_not_after() {
         ask: AskId(0),
         question: Box::new(CellQuestion {
             id,
+            draft: None,
             call: CellCall::Budget,
         }),
     };

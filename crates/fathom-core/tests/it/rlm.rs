@@ -19,7 +19,7 @@ use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
 use crate::desk::{Desk, at};
-use crate::fixture::{self, AMPLE, root};
+use crate::fixture::{self, root};
 
 pub(crate) const RICH: Amounts = Amounts {
     tokens: 100_000_000,
@@ -131,6 +131,7 @@ pub(crate) fn kind(outcome: &CellOutcome) -> Option<FaultKind> {
 pub(crate) fn query(id: u32, prompts: &[&str]) -> CellQuestion {
     CellQuestion {
         id,
+        draft: None,
         call: CellCall::Query {
             prompts: prompts.iter().map(|text| Text::from(*text)).collect(),
             pattern: None,
@@ -295,6 +296,7 @@ fn r02_children_get_what_the_cell_hands_over() {
     ];
     let question = CellQuestion {
         id: 7,
+        draft: None,
         call: CellCall::Recurse { tasks },
     };
     ask(&mut desk, (&root, running), question);
@@ -346,6 +348,7 @@ fn r02_many_children_with_the_same_answer_do_not_stop_the_run() {
     };
     let question = CellQuestion {
         id: 0,
+        draft: None,
         call: CellCall::Recurse {
             tasks: (0..50).map(task).collect(),
         },
@@ -419,10 +422,8 @@ fn r04_failures_reach_the_cell_as_what_they_are() {
 fn r05_code_can_read_what_is_left() {
     let mut desk = open(&params());
     let (root, running) = write(&mut desk, "budget()");
-    let question = CellQuestion {
-        id: 3,
-        call: CellCall::Budget,
-    };
+    let (id, call, draft) = (3, CellCall::Budget, None);
+    let question = CellQuestion { id, call, draft };
     ask(&mut desk, (&root, running), question);
     let CellAnswer {
         id: 3,
@@ -528,6 +529,7 @@ fn two_children(desk: &mut Desk) -> (AskId, [(EpisodeId, AskId); 2]) {
     };
     let question = CellQuestion {
         id: 0,
+        draft: None,
         call: CellCall::Recurse {
             tasks: vec![task(0), task(1)],
         },
@@ -600,7 +602,15 @@ fn r02_a_prompt_with_another_pattern_or_cap_is_another_one() {
             pattern: pattern.map(Text::from),
             tokens_max,
         };
-        ask(&mut desk, (&root, running), CellQuestion { id, call });
+        ask(
+            &mut desk,
+            (&root, running),
+            CellQuestion {
+                id,
+                call,
+                draft: None,
+            },
+        );
     }
     assert_eq!(desk.calls_out(), 3);
 }
@@ -612,6 +622,7 @@ pub(crate) fn children(id: u32, count: usize) -> CellQuestion {
     };
     CellQuestion {
         id,
+        draft: None,
         call: CellCall::Recurse {
             tasks: vec![task; count],
         },
@@ -869,32 +880,6 @@ fn r02_depth_is_refused_as_an_exception() {
     started.contract.recursion.max_depth = 0;
     let mut desk = Desk::open(BuiltIn, started);
     let (root, running) = write(&mut desk, "rlm_query('x')");
-    let question = CellQuestion {
-        id: 0,
-        call: CellCall::Recurse {
-            tasks: vec![CellTask {
-                goal: "x".into(),
-                context: None,
-            }],
-        },
-    };
-    ask(&mut desk, (&root, running), question);
+    ask(&mut desk, (&root, running), children(0, 1));
     assert_eq!(kind(&outcomes(&mut desk)[0]), Some(FaultKind::Refused));
-}
-
-#[test]
-fn r04_the_last_turn_is_said_to_be_the_last() {
-    let params = Params {
-        turns_max: 2,
-        ..params()
-    };
-    let mut desk = Desk::open(BuiltIn, started(&params, AMPLE));
-    let (root, ask) = write(&mut desk, "print(1)");
-    end(&mut desk, &root, ask, printed("1"));
-    let sent = desk.sent();
-    let last = sent.request.messages.last().expect("there is a prompt");
-    assert!(last.text.as_str().contains("last turn"), "{last:?}");
-    desk.reply(&sent, "It was web-3.");
-    assert_eq!(text(desk.result()), "It was web-3.");
-    assert_eq!(desk.result().status, Status::NeedsReview);
 }

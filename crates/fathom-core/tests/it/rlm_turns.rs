@@ -1,7 +1,7 @@
 //! `rlm` where a turn brings no answer of itself: words, empty replies, the last call, and calls that many wait for.
 
 use fathom_core::amounts::{Amounts, Dimension};
-use fathom_core::cell::{CellEnd, CellError, CellErrorKind, FaultKind, Form, Value};
+use fathom_core::cell::{CellEnd, CellError, CellErrorKind, CellQuestion, FaultKind, Form, Value};
 use fathom_core::command::Command;
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::id::{AskId, EpisodeId};
@@ -121,6 +121,88 @@ fn r04_words_of_the_last_turn_outlive_what_was_no_code() {
     let mut desk = open(&one);
     desk.reply_next("<think>Could it be web-1?</think>\nIt was web-3.");
     assert_eq!(text(desk.result()), "It was web-3.");
+}
+
+#[test]
+fn r04_the_last_turn_is_said_to_be_the_last() {
+    let params = Params {
+        turns_max: 2,
+        ..params()
+    };
+    let mut desk = open(&params);
+    let (root, ask) = write(&mut desk, "print(1)");
+    end(&mut desk, &root, ask, printed("1"));
+    let sent = desk.reply_next("It was web-3.");
+    assert!(last_words(&sent.request).contains("last turn"));
+    assert_eq!(text(desk.result()), "It was web-3.");
+    assert_eq!(desk.result().status, Status::NeedsReview);
+}
+
+/// Whatever ends the run, and whoever waited for what then.
+#[test]
+fn r04_what_was_said_last_is_the_answer_where_there_is_no_better() {
+    let mut desk = open(&params());
+    desk.reply_next("It was web-3.");
+    let turn = desk.sent();
+    let failure = ModelFailure::sent(FailureKind::TooLarge, "too long");
+    desk.fail(&turn, failure);
+    let result = desk.result();
+    assert_eq!(
+        (result.status, text(result)),
+        (Status::Failed, "It was web-3.")
+    );
+
+    let mut desk = open(&params());
+    desk.reply_next("It was web-3.");
+    let turn = desk.sent();
+    desk.ring(&EpisodeId::root());
+    desk.fail(&turn, ModelFailure::sent(FailureKind::Cancelled, ""));
+    let dimension = Dimension::Time;
+    let stop = StopReason::BudgetExhausted { dimension };
+    let result = desk.result();
+    assert_eq!(
+        (&result.stop_reason, text(result)),
+        (&stop, "It was web-3.")
+    );
+}
+
+/// A cell that no longer comes to its end has told its draft with its questions; of several, the last one counts.
+#[test]
+fn r04_the_draft_of_a_cell_that_runs_is_the_answer_when_time_is_up() {
+    let mut desk = open(&params());
+    desk.reply_next("Let me look.");
+    let (root, running) = write(
+        &mut desk,
+        "for part in parts: answer['content'] = llm_query(part)",
+    );
+    for (id, draft) in [
+        (0, None),
+        (1, Some("web-1")),
+        (2, None),
+        (3, Some("web-1, web-3")),
+    ] {
+        let draft = draft.map(|draft| Value {
+            form: Form::Text,
+            text: draft.into(),
+        });
+        let question = CellQuestion {
+            draft,
+            ..query(id, &["a part"])
+        };
+        ask(&mut desk, (&root, running), question);
+    }
+    desk.reply_next("found");
+    desk.take_over();
+    desk.ring(&EpisodeId::root());
+    while desk.calls_out() > 0 {
+        let call = desk.sent();
+        desk.fail(&call, ModelFailure::sent(FailureKind::Cancelled, ""));
+    }
+    let result = desk.result();
+    assert_eq!(
+        (result.status, text(result)),
+        (Status::NeedsReview, "web-1, web-3")
+    );
 }
 
 #[test]

@@ -212,6 +212,10 @@ fn events() -> Vec<EventKind> {
             ask,
             question: Box::new(CellQuestion {
                 id: 0,
+                draft: Some(Value {
+                    form: Form::Text,
+                    text: canary(),
+                }),
                 call: CellCall::Query {
                     prompts: vec![canary()],
                     pattern: Some(canary()),
@@ -223,6 +227,10 @@ fn events() -> Vec<EventKind> {
             ask,
             question: Box::new(CellQuestion {
                 id: 1,
+                draft: Some(Value {
+                    form: Form::Text,
+                    text: canary(),
+                }),
                 call: CellCall::Recurse {
                     tasks: vec![CellTask {
                         goal: canary(),

@@ -15,7 +15,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::control::Control;
-use crate::engine::{Process, Worker};
+use crate::engine::{Process, Worker, prefer_to_lose};
 use crate::error::SandboxError;
 use crate::filter;
 use crate::material::{SHARED_BYTES_MIN, Sealed, Small};
@@ -148,6 +148,8 @@ impl Base {
         };
         let (control, theirs) = Control::pair().map_err(|error| error.to_string())?;
         let child = start(program, theirs).map_err(|error| error.to_string())?;
+        // It waits for its source, and says nothing of itself to others after that.
+        prefer_to_lose(child.id().unwrap_or_default());
         let talk = async {
             control.send_bytes(BASE.as_bytes(), &[]).await?;
             control.send(&setup, &[]).await?;

@@ -36,6 +36,7 @@ class State:
     reserve = None  # Memory that is let go to tell of a want of memory.
     entropy = None
     told = 0.0      # When a draft was sent last.
+    untold = None   # A draft that was not sent for that.
     shown = 0.0     # When output was sent last.
 
 
@@ -126,8 +127,13 @@ def ask(call):
         if not state.cell:
             raise QueryError("no cell is running")
         state.question += 1
-        number = state.question
-        cell = state.cell
+        number, cell = state.question, state.cell
+    if state.out.is_new:
+        state.out.tell()
+    try:
+        tell_draft()
+    except Exception:
+        pass  # It is no value; the end of the cell says so.
     try:
         send({"ask": {"cell": cell, "id": number, "call": call}})
     except FrameTooLarge as error:
@@ -304,10 +310,17 @@ class Answer(dict):
 
     def __setitem__(self, key, item):
         dict.__setitem__(self, key, item)
-        now = real_clock()
-        if key == "content" and state.cell and now > state.told + DRAFT_SECONDS_MIN and item not in (None, ""):
-            state.told = now
-            send({"draft": {"cell": state.cell, "value": value(item)}})
+        if key == "content" and state.cell and item not in (None, ""):
+            state.untold = item
+            if real_clock() > state.told + DRAFT_SECONDS_MIN:
+                tell_draft()
+
+
+def tell_draft():
+    item, state.untold = state.untold, None
+    if item is not None:
+        state.told = real_clock()
+        send({"draft": {"cell": state.cell, "value": value(item)}})
 
 
 def begin_thread(*arguments, **named):
@@ -393,7 +406,7 @@ def draft(end):
 def run_cell(message):
     state.out = sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = Out(message["output"])
     state.replayed = message["replayed"]
-    state.submitted = False
+    state.submitted, state.untold = False, None
     with changed:
         state.cell = message["cell"]
         arrived.clear()  # Answers that came too late.

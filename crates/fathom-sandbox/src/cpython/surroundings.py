@@ -14,6 +14,7 @@ class Out(io.TextIOBase):
         self.tail, self.tail_bytes = [], 0
         self.bytes = 0
         self.pending, self.pending_chars = [], 0
+        self.is_new = False  # Whether there is more than was told.
         self.lock = threading.Lock()
 
     def writable(self):
@@ -31,13 +32,16 @@ class Out(io.TextIOBase):
             raise TypeError("write() argument must be str, not %s" % type(text).__name__)
         self.pending.append(text)
         self.pending_chars += len(text)
-        now = real_clock()
-        if now > state.shown + SHOW_SECONDS_MIN and state.cell:
-            state.shown = now
-            send({"printed": {"cell": state.cell, "output": self.made()}})
+        self.is_new = True
+        if real_clock() > state.shown + SHOW_SECONDS_MIN and state.cell:
+            self.tell()
         elif self.pending_chars > 65536 or len(self.pending) > 1024:
             self.settle()
         return len(text)
+
+    def tell(self):
+        self.is_new, state.shown = False, real_clock()
+        send({"printed": {"cell": state.cell, "output": self.made()}})
 
     def settle(self):
         """Looks at what was written since the last time. Only the last piece of it can be large."""

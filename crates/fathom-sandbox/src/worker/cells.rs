@@ -75,10 +75,11 @@ impl Session {
             Left::Submitted(Submission::Value(value)) => Ok(Some(value)),
             Left::Submitted(Submission::Variable(name)) => match self.variable(&name) {
                 Some(value) => Ok(Some(value)),
-                None => Err(raised(
+                None if names_variable(&cell.code, &name) => Err(raised(
                     "NameError",
                     &format!("there is no variable '{name}'"),
                 )),
+                None => Ok(Some(MontyObject::String(name))),
             },
         };
         match ended.and_then(|submitted| self.given(submitted, &mut end)) {
@@ -155,6 +156,11 @@ impl Session {
                     }
                     Some(Err(exception)) => asked.resume(exception, PrintWriter::Callback(out)),
                     None => {
+                        // The interpreter cannot be asked for the draft while it waits.
+                        if let Some(output) = out.news() {
+                            let printed = json!({ "cell": cell.number, "output": output });
+                            self.host.wire.send(&json!({ "printed": printed }))?;
+                        }
                         let result = self.host.call(&asked)?;
                         asked.resume(result, PrintWriter::Callback(out))
                     }
@@ -223,6 +229,15 @@ fn beginning() -> String {
         names.extend([name, ", "]);
     }
     code + &format!("QueryError = ({names})\nanswer = {{'content': '', 'ready': False}}\n")
+}
+
+/// Whether code gives this as the name of a variable, not as the value of one.
+fn names_variable(code: &str, name: &str) -> bool {
+    code.split("FINAL_VAR(").skip(1).any(|argument| {
+        let rest = argument.trim_start().strip_prefix(['"', '\'']);
+        let rest = rest.and_then(|rest| rest.strip_prefix(name));
+        rest.is_some_and(|rest| rest.starts_with(['"', '\'']))
+    })
 }
 
 fn raised(name: &str, message: &str) -> Value {

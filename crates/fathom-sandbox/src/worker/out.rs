@@ -61,6 +61,8 @@ pub(super) struct Out {
     tail: String,
     half: usize,
     bytes: u64,
+    /// As many of them as the host was told of while the cell ran.
+    told: u64,
     /// Whether something was left out of the beginning.
     head_full: bool,
     pub(super) meter: Meter,
@@ -73,6 +75,7 @@ impl Out {
             tail: String::new(),
             half: 0,
             bytes: 0,
+            told: 0,
             head_full: false,
             meter,
         }
@@ -84,6 +87,7 @@ impl Out {
         self.tail.clear();
         self.half = bytes_max as usize / 2;
         self.bytes = 0;
+        self.told = 0;
         self.head_full = false;
     }
 
@@ -109,6 +113,13 @@ impl Out {
         let from = self.tail.len().saturating_sub(self.half);
         let from = self.tail.ceil_char_boundary(from);
         self.tail.drain(..from);
+    }
+
+    /// As the host takes it, where there is more than it was told last.
+    pub(super) fn news(&mut self) -> Option<Value> {
+        let is_new = self.told < self.bytes;
+        self.told = self.bytes;
+        is_new.then(|| self.made())
     }
 
     /// As the host takes it.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use fathom_core::cell::{CellAnswer, CellErrorKind};
+use fathom_core::cell::{CellAnswer, CellErrorKind, CellQuestion};
 use fathom_core::unit::Millis;
-use fathom_sandbox::{Heard, Options, Sandbox, SandboxError, Session};
+use fathom_sandbox::{Context, Heard, Options, Sandbox, SandboxError, Session};
 
 use crate::fixture::{cell, echo, load, printed, run, run_with, sandbox, session};
 
@@ -259,10 +259,10 @@ async fn r04_a_draft_and_a_print_with_each_question_are_not_too_many() {
     let mut session = session().await;
     let remarks = "import os\n\
         def frame(text):\n    os.write(3, len(text).to_bytes(4, 'big') + text)\n\
-        for i in range(10_001):\n    \
+        for i in range(10_900):\n    \
             frame(b'{\"draft\": {\"cell\": 1, \"value\": {\"form\": \"text\", \"text\": \"x\"}}}')\n    \
             frame(b'{\"printed\": {\"cell\": 1, \"output\": {\"head\": \"\", \"bytes\": 0}}}')\n";
-    let mut asking = cell(&format!("llm_query_batched(['x'] * 10)\n{remarks}"));
+    let mut asking = cell(&format!("llm_query_batched(['x'] * 1_000)\n{remarks}"));
     asking.limits.time = Millis(30_000);
     let end = run_with(&mut session, asking, echo).await;
     assert_eq!(end.error, None);
@@ -272,33 +272,71 @@ async fn r04_a_draft_and_a_print_with_each_question_are_not_too_many() {
     assert_eq!(end.error.unwrap().kind, CellErrorKind::Died);
 }
 
+/// A session that has announced half of what all large messages may have together, and its open question. It began with that,
+/// so that the time of its cell stands still.
+async fn hoarder(sandbox: &Sandbox, context: &Context) -> (Session, CellQuestion) {
+    let mut session = sandbox.session(context, Vec::new());
+    let code = "import os, threading, time\nthreading.Thread(target=llm_query, args=('a',), daemon=True).start()\n\
+                while not llm_query.__globals__['state'].question: pass\n\
+                llm_query.__globals__['real_sleep'](0.1)\nos.write(3, b'\\0\\xf8\\0\\0')\ntime.sleep(1000)";
+    session.run(cell(code)).await.unwrap();
+    let Heard::Asked(question) = session.next().await else {
+        panic!("it ended");
+    };
+    let waited = tokio::time::timeout(Duration::from_millis(500), session.next()).await;
+    assert!(waited.is_err(), "{waited:?}");
+    (session, question)
+}
+
+/// Those who have the room for large messages wait for a turn, and who has the only turn waits for room.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r03_who_waits_for_room_gives_up_its_turn() {
+    let sandbox = Sandbox::new(Options {
+        computing_max: 1,
+        ..Options::default()
+    });
+    let context = load(&sandbox, "c").await;
+    let mut hoarders = [
+        hoarder(&sandbox, &context).await,
+        hoarder(&sandbox, &context).await,
+    ];
+    let mut honest = sandbox.session(&context, Vec::new());
+    let code = "llm_query.__globals__['real_sleep'](1)\nprint(len(llm_query('x' * (3 << 20))))";
+    honest.run(cell(code)).await.unwrap();
+    let waited = tokio::time::timeout(Duration::from_millis(300), honest.next()).await;
+    assert!(waited.is_err(), "{waited:?}");
+    for (session, question) in &mut hoarders {
+        let (id, reply) = (question.id, echo(question));
+        session.answer(CellAnswer { id, reply }).unwrap();
+    }
+    let asked = tokio::time::timeout(Duration::from_mins(1), honest.next()).await;
+    let Ok(Heard::Asked(question)) = asked else {
+        panic!("{asked:?}");
+    };
+    let (id, reply) = (question.id, echo(&question));
+    honest.answer(CellAnswer { id, reply }).unwrap();
+    let Heard::Ended(end) = honest.next().await else {
+        panic!("it asked more");
+    };
+    assert_eq!((end.error, end.output.head.as_str()), (None, "3145730\n"));
+}
+
 /// Room for large messages is shared by all sessions; who waits for it does not work.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn r03_who_announces_much_and_sends_little_holds_up_others_and_ends_none() {
     let sandbox = sandbox();
     let context = load(&sandbox, "c").await;
-    let mut hoarders = Vec::new();
-    for _ in 0..2 {
-        let mut session = sandbox.session(&context, Vec::new());
-        // It begins with a question, so that the time of its cell stands still.
-        let code = "import os, threading, time\nthreading.Thread(target=llm_query, args=('a',), daemon=True).start()\n\
-                    while not llm_query.__globals__['state'].question: pass\n\
-                    llm_query.__globals__['real_sleep'](0.1)\nos.write(3, b'\\0\\xf8\\0\\0')\ntime.sleep(1000)";
-        session.run(cell(code)).await.unwrap();
-        let Heard::Asked(_) = session.next().await else {
-            panic!("it ended");
-        };
-        let waited = tokio::time::timeout(Duration::from_millis(500), session.next()).await;
-        assert!(waited.is_err(), "{waited:?}");
-        hoarders.push(session);
-    }
+    let mut hoarders = [
+        hoarder(&sandbox, &context).await.0,
+        hoarder(&sandbox, &context).await.0,
+    ];
     let mut honest = sandbox.session(&context, Vec::new());
     let mut asking = cell("print(len(llm_query('x' * (3 << 20))))");
     asking.limits.time = Millis(1_000);
     let end = run_with(&mut honest, asking, echo).await;
     assert_eq!(end.error, None);
     assert_eq!(end.output.head.as_str(), "3145730\n");
-    for mut session in hoarders {
+    for session in &mut hoarders {
         let Heard::Ended(end) = session.next().await else {
             panic!("it asked more");
         };

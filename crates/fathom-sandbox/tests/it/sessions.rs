@@ -14,6 +14,7 @@ fn asked(id: u32, prompt: &str, reply: Option<&str>) -> Asked {
     Asked {
         question: CellQuestion {
             id,
+            draft: None,
             call: CellCall::Query {
                 prompts: vec![prompt.into()],
                 pattern: None,

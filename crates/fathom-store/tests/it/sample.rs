@@ -425,6 +425,10 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
             ask,
             question: Box::new(CellQuestion {
                 id: 0,
+                draft: Some(Value {
+                    form: Form::Text,
+                    text: text(),
+                }),
                 call: CellCall::Query {
                     prompts: vec![text()],
                     pattern: Some(text()),
@@ -436,6 +440,10 @@ pub(crate) fn every_kind() -> Vec<(EventKind, Vec<Command>)> {
             ask,
             question: Box::new(CellQuestion {
                 id: 1,
+                draft: Some(Value {
+                    form: Form::Text,
+                    text: text(),
+                }),
                 call: CellCall::Recurse {
                     tasks: vec![CellTask {
                         goal: text(),

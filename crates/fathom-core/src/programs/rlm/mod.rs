@@ -146,7 +146,7 @@ impl Rlm {
         }
         self.told.clone_from(&said);
         if self.last.is_some() {
-            said = format!("{said}\n\n{}", words::last(self.partial().is_some()));
+            said = format!("{said}\n\n{}", words::last(self.found().is_some()));
         }
         said.push_str(&words::footing(self.report.iterations, &self.params, view));
         let said = Message::new(Speaker::User, said);
@@ -219,7 +219,6 @@ impl Rlm {
     fn on_prose(&mut self, view: &View<'_>) -> Vec<Ask> {
         self.prose += 1;
         if let Some(dimension) = self.last {
-            self.keep_words();
             return self.finish(
                 Status::NeedsReview,
                 StopReason::BudgetExhausted { dimension },
@@ -227,7 +226,6 @@ impl Rlm {
             );
         }
         if self.prose == PROSE_MAX {
-            self.keep_words();
             return self.finish(
                 Status::NeedsReview,
                 StopReason::NoNewInformation,
@@ -238,14 +236,10 @@ impl Rlm {
         self.turn(view)
     }
 
-    /// Words are better than nothing, and no better than what code has found.
-    fn keep_words(&mut self) {
-        if self.partial().is_none() && !self.words.is_empty() {
-            self.best = Some(Value {
-                form: Form::Text,
-                text: Text::from(self.words.as_str()),
-            });
-        }
+    /// What code has found.
+    fn found(&self) -> Option<Text> {
+        let best = self.best.as_ref().map(|value| value.text.clone());
+        best.filter(|text| !text.is_blank())
     }
 
     fn run(&mut self, code: String, view: &View<'_>) -> Vec<Ask> {
@@ -296,9 +290,6 @@ impl Rlm {
         };
         if self.choosing.is_some() {
             return self.on_recipe(end, view);
-        }
-        if self.last.is_some() {
-            self.keep_words();
         }
         self.go_on(words::after_cell(end, keeps_session), view)
     }
@@ -383,7 +374,6 @@ impl Rlm {
     }
 
     fn on_refused(&mut self, reason: &Refusal) -> Vec<Ask> {
-        self.keep_words();
         self.finish(reason.as_status(), reason.as_stop(), &reason.to_string())
     }
 
@@ -428,6 +418,9 @@ impl Program for Rlm {
             }
             Input::Refused { ask, reason } if self.waiting.is_for(ask) => self.on_refused(reason),
             Input::Cell { ask, question } if self.waiting == Waiting::Cell(ask) => {
+                if let Some(draft) = &question.draft {
+                    self.best = Some(draft.clone());
+                }
                 self.questions.ask(question, &self.params, view)
             }
             Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {
@@ -451,9 +444,11 @@ impl Program for Rlm {
         }
     }
 
+    /// Words are better than nothing, and no better than what code has found.
     fn partial(&self) -> Option<Text> {
-        let best = self.best.as_ref().map(|value| value.text.clone());
-        best.filter(|text| !text.is_blank())
+        let words = Text::from(self.words.as_str());
+        self.found()
+            .or(Some(words).filter(|words| !words.is_blank()))
     }
 
     fn report(&self) -> Option<Text> {

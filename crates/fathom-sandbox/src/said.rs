@@ -1,0 +1,68 @@
+//! What a cell that runs has made so far.
+
+use fathom_core::cell::{CellEnd, CellError, Output, Value};
+use fathom_core::unit::Millis;
+
+/// Most bytes of a draft that goes with a question. A larger one is heard when its cell ends.
+const DRAFT_BYTES_MAX: usize = 64 << 10;
+
+/// What will stand in its end.
+#[derive(Debug, Default)]
+pub(crate) struct Said {
+    submitted: Option<Value>,
+    draft: Option<Value>,
+    /// Whether there is a draft that went with no question yet.
+    is_new: bool,
+    printed: Output,
+}
+
+impl Said {
+    /// The first answer counts.
+    pub(crate) fn submit(&mut self, value: Value) {
+        self.submitted.get_or_insert(value);
+        self.draft = None;
+    }
+
+    pub(crate) fn draft(&mut self, value: Value) {
+        if self.submitted.is_none() {
+            self.is_new |= self.draft.as_ref() != Some(&value);
+            self.draft = Some(value);
+        }
+    }
+
+    pub(crate) fn print(&mut self, output: Output) {
+        self.printed = output;
+    }
+
+    /// The draft, once, for those who would not hear of it should the cell come to no end.
+    pub(crate) fn news(&mut self) -> Option<Value> {
+        let draft = self.draft.as_ref().filter(|_| self.is_new)?;
+        if draft.text.as_str().len() > DRAFT_BYTES_MAX {
+            return None;
+        }
+        self.is_new = false;
+        Some(draft.clone())
+    }
+
+    /// Bytes of what is kept.
+    pub(crate) fn bytes(&self) -> usize {
+        let kept = [&self.submitted, &self.draft].into_iter().flatten();
+        kept.map(|value| value.text.as_str().len()).sum()
+    }
+
+    pub(crate) fn end(&mut self, error: Option<CellError>, took: Millis) -> CellEnd {
+        let Self {
+            submitted,
+            draft,
+            printed,
+            ..
+        } = std::mem::take(self);
+        CellEnd {
+            draft: draft.filter(|_| submitted.is_none()),
+            submitted,
+            error,
+            took,
+            output: printed,
+        }
+    }
+}
