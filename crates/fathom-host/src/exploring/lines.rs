@@ -17,7 +17,7 @@ pub(super) struct BadLine {
 
 #[derive(Debug)]
 enum Flaw {
-    NotJson(serde_json::Error),
+    NotJson { column: usize },
     Nested,
 }
 
@@ -34,7 +34,9 @@ fn flaw(line: &str) -> Option<Flaw> {
         return None;
     }
     match serde_json::from_str::<IgnoredAny>(line) {
-        Err(error) => Some(Flaw::NotJson(error)),
+        Err(error) => Some(Flaw::NotJson {
+            column: error.column(),
+        }),
         Ok(_) => nests_too_deeply(line.as_bytes()).then_some(Flaw::Nested),
     }
 }
@@ -70,7 +72,7 @@ impl BadLine {
     pub(super) fn reason(&self) -> SkipReason {
         let line = self.number;
         match self.flaw {
-            Flaw::NotJson(_) => SkipReason::NotJsonLines { line },
+            Flaw::NotJson { .. } => SkipReason::NotJsonLines { line },
             Flaw::Nested => SkipReason::NestedLines {
                 line,
                 nesting_max: NESTING_MAX,
@@ -80,9 +82,10 @@ impl BadLine {
 
     /// Why the material of this name cannot be loaded.
     pub(super) fn error(&self, name: &str) -> SandboxError {
-        let cause = match &self.flaw {
-            Flaw::NotJson(error) => format!("{name}: line {}: {error}", self.number),
-            Flaw::Nested => format!("{name}: {}", self.reason()),
+        let reason = self.reason();
+        let cause = match self.flaw {
+            Flaw::NotJson { column } => format!("{name}: {reason}, from column {column} on"),
+            Flaw::Nested => format!("{name}: {reason}"),
         };
         SandboxError::BadMaterial { cause }
     }

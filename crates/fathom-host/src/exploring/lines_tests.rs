@@ -34,7 +34,10 @@ fn r01_what_only_python_takes_for_json_is_none() {
     for line in ["NaN", "[Infinity]", "{\"a\": -Infinity}"] {
         let bad = bad_line(&format!("1\n{line}\n")).unwrap();
         let said = bad.error("a.jsonl").to_string();
-        assert!(said.contains("a.jsonl: line 2: "), "{said}");
+        assert!(
+            said.contains("a.jsonl: line 2 is no JSON, from column "),
+            "{said}"
+        );
     }
     assert!(bad_line("1e999\n\"\\ud800\"\n\r\n -0.5 \r\n").is_none());
 }
