@@ -316,8 +316,8 @@ async fn r04_faults_are_exceptions_and_never_text() {
 async fn r04_the_time_of_a_thousand_calls_is_kept_and_so_is_what_they_brought() {
     let dir = tempfile::tempdir().expect("a folder");
     let cells: &[&str] = &[
-        "answer['content'] = f\"{len(llm_query_batched([f'part {n}' for n in range(500)]))} parts\"",
-        "llm_query_batched([f'stalled {n}' for n in range(500)])",
+        "answer['content'] = f\"{len(llm_query_batched([f'part {n}' for n in range(500)]))} parts\"\n\
+         llm_query_batched([f'stalled {n}' for n in range(500)])",
     ];
     let server = coder(cells, |seen| {
         if seen.prompt.contains("stalled") {
