@@ -98,12 +98,17 @@ fn read(pieces: &[Piece], material: &File) -> io::Result<MontyObject> {
         let text = String::from_utf8(bytes).map_err(io::Error::other)?;
         let value = match piece.form {
             Form::Text => MontyObject::String(text),
-            Form::Json => values::from_json(&text)?,
+            Form::Json => values::from_json(&text)
+                .map_err(|error| io::Error::other(format!("{}: {error}", piece.name)))?,
             Form::Lines => text
                 .lines()
-                .filter(|line| !line.trim().is_empty())
-                .map(values::from_json)
-                .collect::<Result<Vec<_>, _>>()
+                .zip(1..)
+                .filter(|(line, _)| !line.trim().is_empty())
+                .map(|(line, number)| {
+                    let told = |error| format!("{}: line {number}: {error}", piece.name);
+                    values::from_json(line).map_err(|error| io::Error::other(told(error)))
+                })
+                .collect::<io::Result<Vec<_>>>()
                 .map(MontyObject::List)?,
         };
         named.push((MontyObject::String(piece.name.clone()), value));

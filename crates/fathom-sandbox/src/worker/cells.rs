@@ -23,6 +23,8 @@ pub(super) struct Session {
     out: Out,
     /// The interpreter numbers what it is fed; this is which cell each was.
     fed: Vec<u32>,
+    /// The code of all cells that say somewhere which variable is the answer.
+    naming: String,
 }
 
 /// How a cell's code was left.
@@ -51,6 +53,7 @@ impl Session {
             interpreter: Some(interpreter),
             out: Out::new(meter),
             fed: vec![0],
+            naming: String::new(),
         })
     }
 
@@ -63,6 +66,9 @@ impl Session {
     pub(super) fn run(&mut self, cell: &Cell) -> io::Result<()> {
         self.out.begin(cell.output);
         self.host.begin(cell.number);
+        if cell.code.contains(FINAL_VAR) {
+            self.naming.push_str(&cell.code);
+        }
         let mut end = json!({ "cell": cell.number });
         let ended = match self.feed(cell)? {
             Left::Ended(Ok(MontyObject::None)) => Ok(None),
@@ -73,9 +79,9 @@ impl Session {
             }
             Left::Ended(Err(exception)) => Err(self.described(&exception)),
             Left::Submitted(Submission::Value(value)) => Ok(Some(value)),
-            Left::Submitted(Submission::Variable(name)) => match self.variable(&name) {
+            Left::Submitted(Submission::Variable(name)) => match self.own_variable(&name) {
                 Some(value) => Ok(Some(value)),
-                None if names_variable(&cell.code, &name) => Err(raised(
+                None if names_variable(&self.naming, &name) => Err(raised(
                     "NameError",
                     &format!("there is no variable '{name}'"),
                 )),
@@ -193,6 +199,19 @@ impl Session {
             .ok()
     }
 
+    /// The value of a variable that some cell made, and not the interpreter.
+    fn own_variable(&mut self, name: &str) -> Option<MontyObject> {
+        if ["None", "True", "False"].contains(&name) {
+            return None;
+        }
+        let value = self.variable(name)?;
+        let is_given = matches!(
+            value,
+            MontyObject::BuiltinFunction(_) | MontyObject::Type(_) | MontyObject::Ellipsis
+        );
+        (!is_given).then_some(value)
+    }
+
     /// An exception as the host takes it, with the names of cells and of faults in their places.
     fn described(&self, exception: &MontyException) -> Value {
         let message = exception.message().unwrap_or_default();
@@ -219,6 +238,9 @@ impl Session {
     }
 }
 
+/// How code begins to give a variable.
+const FINAL_VAR: &str = "FINAL_VAR(";
+
 /// What a session begins with, beside the context.
 fn beginning() -> String {
     let mut code = String::new();
@@ -233,8 +255,9 @@ fn beginning() -> String {
 
 /// Whether code gives this as the name of a variable, not as the value of one.
 fn names_variable(code: &str, name: &str) -> bool {
-    code.split("FINAL_VAR(").skip(1).any(|argument| {
-        let rest = argument.trim_start().strip_prefix(['"', '\'']);
+    code.split(FINAL_VAR).skip(1).any(|argument| {
+        let literal = argument.trim_start().trim_start_matches(['f', 'r', 'u']);
+        let rest = literal.strip_prefix(['"', '\'']);
         let rest = rest.and_then(|rest| rest.strip_prefix(name));
         rest.is_some_and(|rest| rest.starts_with(['"', '\'']))
     })
