@@ -4,6 +4,9 @@ use fathom_core::cell::{CellCall, CellQuestion, CellReply, Value};
 use fathom_core::text::Text;
 use sha2::{Digest, Sha256};
 
+/// Bytes of drafts that go with questions however little these ask.
+const DRAFTS_BYTES: u64 = 16 << 20;
+
 /// A cell that ended, and whose session lived on.
 #[derive(Clone, Debug)]
 pub struct PastCell {
@@ -30,6 +33,7 @@ pub(crate) struct Record {
     unused: usize,
     last: u32,
     asked: Amount,
+    drafted: u64,
 }
 
 /// How much was asked.
@@ -42,10 +46,6 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    pub(crate) fn with_bytes(self, bytes: u64) -> Self {
-        self.plus(Self { count: 0, bytes })
-    }
-
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             count: self.count.saturating_add(other.count),
@@ -81,12 +81,23 @@ impl Record {
             unused: 0,
             last,
             asked: Amount::default(),
+            drafted: 0,
         }
     }
 
     /// What the cell asked with this and with all that it asked before, in every try of it.
     pub(crate) fn with(&self, more: Amount) -> Amount {
         self.asked.plus(more)
+    }
+
+    /// Bytes of drafts that may still go with its questions: no more of them are kept than of questions, or few. Where there are
+    /// many a draft goes from time to time.
+    pub(crate) fn drafts_left(&self) -> u64 {
+        (self.asked.bytes + DRAFTS_BYTES).saturating_sub(self.drafted)
+    }
+
+    pub(crate) fn drafted(&mut self, draft: Option<&Value>) {
+        self.drafted += draft.map_or(0, |draft| draft.text.as_str().len() as u64);
     }
 
     /// Begins a new try of the cell.

@@ -3,15 +3,15 @@
 use fathom_core::cell::{CellEnd, CellError, Output, Value};
 use fathom_core::unit::Millis;
 
-/// Most bytes of a draft that goes with a question. A larger one is heard when its cell ends.
-const DRAFT_BYTES_MAX: usize = 64 << 10;
+/// Most bytes of an answer that goes with a question. A larger one is heard when its cell ends.
+const NEWS_BYTES_MAX: u64 = 64 << 10;
 
 /// What will stand in its end.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     submitted: Option<Value>,
     draft: Option<Value>,
-    /// Whether there is a draft that went with no question yet.
+    /// Whether there is one of them that went with no question yet.
     is_new: bool,
     printed: Output,
 }
@@ -19,6 +19,7 @@ pub(crate) struct Said {
 impl Said {
     /// The first answer counts.
     pub(crate) fn submit(&mut self, value: Value) {
+        self.is_new |= self.submitted.is_none();
         self.submitted.get_or_insert(value);
         self.draft = None;
     }
@@ -34,14 +35,15 @@ impl Said {
         self.printed = output;
     }
 
-    /// The draft, once, for those who would not hear of it should the cell come to no end.
-    pub(crate) fn news(&mut self) -> Option<Value> {
-        let draft = self.draft.as_ref().filter(|_| self.is_new)?;
-        if draft.text.as_str().len() > DRAFT_BYTES_MAX {
+    /// The answer so far, once, where it has no more bytes than this: for those who would not hear of it should the cell come to no end.
+    pub(crate) fn news(&mut self, bytes_max: u64) -> Option<Value> {
+        let answer = self.submitted.as_ref().or(self.draft.as_ref());
+        let answer = answer.filter(|_| self.is_new)?;
+        if answer.text.as_str().len() as u64 > bytes_max.min(NEWS_BYTES_MAX) {
             return None;
         }
         self.is_new = false;
-        Some(draft.clone())
+        Some(answer.clone())
     }
 
     /// Bytes of what is kept.

@@ -365,9 +365,6 @@ impl<'a> Talk<'a> {
             }
             Some((id, None)) => id,
             None => {
-                let draft = self.said.news();
-                let drafted = draft.as_ref().map_or(0, |draft| draft.text.as_str().len());
-                let amount = amount.with_bytes(drafted as u64);
                 let too_much = self.asks_too_much(amount);
                 let Some(ears) = &mut self.ears else {
                     return Some(self.died("it asked something else than before"));
@@ -376,6 +373,8 @@ impl<'a> Talk<'a> {
                     return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
                 }
                 let id = self.record.add(hash, amount);
+                let draft = self.said.news(self.record.drafts_left());
+                self.record.drafted(draft.as_ref());
                 let question = CellQuestion { id, call, draft };
                 if ears.heard.try_send(Heard::Asked(question)).is_err() {
                     return Some(Talked::Abandoned);

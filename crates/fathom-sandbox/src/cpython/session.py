@@ -11,6 +11,7 @@ CLOCK_START = 1767225600.0  # 2026-01-01: a replay sees the time that was.
 CLOCK_STEP = 0.001
 RESERVE_BYTES = 2 << 20
 DRAFT_SECONDS_MIN = 0.005
+DRAFT_LABOUR_MAX = 0.001
 SHOW_SECONDS_MIN = 0.02
 
 os_read, os_write, os_exit = os.read, os.write, os._exit
@@ -18,6 +19,7 @@ dump = json.JSONEncoder(ensure_ascii=False, check_circular=False).encode
 load = json.JSONDecoder().decode
 real_sleep = time.sleep
 real_clock = time.monotonic
+real_labour = time.thread_time
 # Newer versions start threads under another name.
 start_name = "_start_joinable_thread" if hasattr(threading, "_start_joinable_thread") else "_start_new_thread"
 start_thread = getattr(threading, start_name)
@@ -35,8 +37,9 @@ class State:
     out = None
     reserve = None  # Memory that is let go to tell of a want of memory.
     entropy = None
-    told = 0.0      # When a draft was sent last.
-    untold = None   # A draft that was not sent for that.
+    draft = None    # What was told of `answer` last,
+    told = 0.0      # and when.
+    due = 0.0       # No draft is told before: the last one took long.
     shown = 0.0     # When output was sent last.
 
 
@@ -130,10 +133,7 @@ def ask(call):
         number, cell = state.question, state.cell
     if state.out.is_new:
         state.out.tell()
-    try:
-        tell_draft()
-    except Exception:
-        pass  # It is no value; the end of the cell says so.
+    tell_draft()
     try:
         send({"ask": {"cell": cell, "id": number, "call": call}})
     except FrameTooLarge as error:
@@ -233,11 +233,20 @@ class Submitted(BaseException):
     """Ends a cell that gave its answer."""
 
 
-def plain(item, left, depth=0):
+LAZY = (types.GeneratorType, map, filter, zip)
+# Values that are the same after they were looked at.
+INERT = {type(None), bool, int, float, str, Chosen, list, tuple, set, frozenset, collections.deque, range, type({}.keys()), type({}.values()),
+         dict, collections.Counter, collections.defaultdict, collections.OrderedDict}
+INERT_KEYS = {type(None), bool, int, float, str}
+
+
+def plain(item, left, inert=False, depth=0):
     """What JSON can say of a value; `left` counts down the size."""
     left[0] -= 1
     if left[0] < 0 or depth > VALUE_DEPTH_MAX:
         raise ValueError("the value is too large or too deep")
+    if inert and type(item) not in INERT:
+        raise TypeError("looking at a %s may change it" % type(item).__name__)
     if item is None or item is True or item is False:
         return item
     if isinstance(item, QueryError):
@@ -250,21 +259,23 @@ def plain(item, left, depth=0):
     if isinstance(item, float):
         return float(item) if math.isfinite(item) else None
     if isinstance(item, dict):
-        return {key if isinstance(key, str) else key_text(key): plain(part, left, depth + 1) for key, part in item.items()}
-    if isinstance(item, (list, tuple, set, frozenset, collections.deque, types.GeneratorType, range, map, filter, zip, type({}.keys()), type({}.values()))):
-        return [plain(part, left, depth + 1) for part in item]
-    return plain(str(item), left, depth)
+        if inert and any(type(key) not in INERT_KEYS for key in item):
+            raise TypeError("a key may say something else")
+        return {key if isinstance(key, str) else key_text(key): plain(part, left, inert, depth + 1) for key, part in item.items()}
+    if isinstance(item, (list, tuple, set, frozenset, collections.deque, range, type({}.keys()), type({}.values()), *LAZY)):
+        return [plain(part, left, inert, depth + 1) for part in item]
+    return plain(str(item), left, inert, depth)
 
 
 def key_text(key):
     return dump(key) if key is None or isinstance(key, (bool, int, float)) else str(key)
 
 
-def value(item):
+def value(item, inert=False):
     if isinstance(item, str):
         made = {"form": "text", "text": str.__str__(item)}
     else:
-        made = {"form": "json", "text": dump(plain(item, [VALUE_NODES_MAX]))}
+        made = {"form": "json", "text": dump(plain(item, [VALUE_NODES_MAX], inert))}
     size = len(made["text"])
     if size > VALUE_BYTES_MAX // 4 and not made["text"].isascii():
         size = len(made["text"].encode("utf-8", "replace"))
@@ -310,17 +321,29 @@ class Answer(dict):
 
     def __setitem__(self, key, item):
         dict.__setitem__(self, key, item)
-        if key == "content" and state.cell and item not in (None, ""):
-            state.untold = item
-            if real_clock() > state.told + DRAFT_SECONDS_MIN:
-                tell_draft()
+        if key == "content" and state.cell and real_clock() > state.told + DRAFT_SECONDS_MIN:
+            tell_draft()
 
 
 def tell_draft():
-    item, state.untold = state.untold, None
-    if item is not None:
-        state.told = real_clock()
-        send({"draft": {"cell": state.cell, "value": value(item)}})
+    """Tells what stands in `answer`, where that is new. It depends on the time, so the cell must not notice: a flaw is for its end to say."""
+    now, begun = real_clock(), real_labour()
+    if now < state.due:
+        return
+    try:
+        held = names.get("answer")
+        item = dict.get(held, "content") if issubclass(type(held), dict) else None
+        if item is None or type(item) is str and not item:
+            return
+        made = value(item, inert=True)
+        if made != state.draft:
+            send({"draft": {"cell": state.cell, "value": made}})
+            state.draft, state.told = made, now
+    except Exception:
+        pass
+    took = real_labour() - begun
+    if took > DRAFT_LABOUR_MAX:
+        state.due = now + 10 * took
 
 
 def begin_thread(*arguments, **named):
@@ -397,6 +420,8 @@ def draft(end):
     held = names.get("answer")
     if not isinstance(held, dict) or held.get("content") in (None, ""):
         return
+    if isinstance(held["content"], LAZY):
+        held["content"] = list(itertools.islice(held["content"], VALUE_NODES_MAX))
     if held.get("ready"):
         submit(held["content"])
     else:
@@ -406,7 +431,7 @@ def draft(end):
 def run_cell(message):
     state.out = sys.stdout = sys.stderr = sys.__stdout__ = sys.__stderr__ = Out(message["output"])
     state.replayed = message["replayed"]
-    state.submitted, state.untold = False, None
+    state.submitted, state.draft, state.due = False, None, 0.0
     with changed:
         state.cell = message["cell"]
         arrived.clear()  # Answers that came too late.
@@ -421,7 +446,9 @@ def run_cell(message):
     sys.setprofile(None)
     try:
         draft(end)
-    except Exception as broken:
+    except Submitted:
+        pass
+    except BaseException as broken:
         if kind is None:
             kind, error = "raised", broken
     if kind is not None:

@@ -4,6 +4,7 @@ use fathom_core::amounts::Amounts;
 use fathom_core::cell::{
     CellBudget, CellCall, CellErrorKind, CellFault, CellOutcome, CellReply, FaultKind, Form,
 };
+use fathom_core::text::Text;
 use fathom_core::unit::{Millis, Nanodollars};
 
 use crate::fixture::{cell, echo, printed, run, run_with, session};
@@ -184,6 +185,90 @@ async fn r04_what_was_submitted_outlives_the_end_of_its_cell() {
     let end = run_with(&mut session, code, echo).await;
     assert_eq!(end.submitted, None);
     assert_eq!(end.draft.unwrap().text.as_str(), "so far");
+}
+
+/// What it has by then goes with a question, however it got there. Looking at it changes nothing.
+#[tokio::test]
+async fn r04_the_answer_so_far_goes_with_each_question() {
+    let cases = [
+        ("answer['content'] = 'a'\nllm_query('x')", vec![Some("a")]),
+        (
+            "answer['content'] = 'b'\nllm_query('x')\nllm_query('x')",
+            vec![Some("b"), None],
+        ),
+        (
+            "answer.update(content='c')\nllm_query('x')",
+            vec![Some("c")],
+        ),
+        ("answer = {'content': 'd'}\nllm_query('x')", vec![Some("d")]),
+        (
+            "found = []\nanswer['content'] = found\nfor n in range(3):\n    found.append(n)\n    llm_query('x')",
+            vec![Some("[0]"), Some("[0, 1]"), Some("[0, 1, 2]")],
+        ),
+        (
+            "try:\n    SUBMIT('e')\nexcept BaseException:\n    pass\nanswer['content'] = 'f'\nllm_query('x')\nllm_query('x')",
+            vec![Some("e"), None],
+        ),
+        (
+            "answer['content'] = 'g' * 70_000\nllm_query('x')",
+            vec![None],
+        ),
+        (
+            "answer['content'] = QueryError()\nllm_query('x')",
+            vec![None],
+        ),
+    ];
+    for (code, wanted) in cases {
+        let mut session = session().await;
+        let mut drafts = Vec::new();
+        run_with(&mut session, cell(code), |question| {
+            drafts.push(question.draft.as_ref().map(|draft| draft.text.clone()));
+            echo(question)
+        })
+        .await;
+        let drafts = drafts.iter().map(|draft| draft.as_ref().map(Text::as_str));
+        assert_eq!(drafts.collect::<Vec<_>>(), wanted, "{code}");
+    }
+}
+
+/// It is told whenever time has passed: nothing in a cell may depend on that.
+#[tokio::test]
+async fn r06_a_cell_cannot_tell_when_its_draft_is_told() {
+    let waits = "llm_query.__globals__['real_sleep'](0.02)\n";
+    let cases = [
+        (
+            "answer['content'] = (str(n) for n in range(2))",
+            "answer['ready'] = True",
+            Some("[\"0\", \"1\"]"),
+        ),
+        (
+            "answer['content'] = {'rows': map(str, range(2))}",
+            "SUBMIT(answer['content'])",
+            Some("{\"rows\": [\"0\", \"1\"]}"),
+        ),
+        (
+            "answer['content'] = [QueryError()]",
+            "SUBMIT('went on')",
+            Some("went on"),
+        ),
+        (
+            "class Odd:\n    seen = 0\n    def __str__(self): Odd.seen += 1; return 'x'\nanswer['content'] = Odd()",
+            "SUBMIT(str(Odd.seen))",
+            Some("0"),
+        ),
+        (
+            "class Odd:\n    seen = 0\n    def __str__(self): Odd.seen += 1; return 'x'\nanswer['content'] = {Odd(): 1}",
+            "SUBMIT(str(Odd.seen))",
+            Some("0"),
+        ),
+    ];
+    for (sets, then, wanted) in cases {
+        let mut session = session().await;
+        let code = format!("{waits}{sets}\nllm_query('x')\n{waits}{then}");
+        let end = run(&mut session, &code).await;
+        let submitted = end.submitted.as_ref().map(|value| value.text.as_str());
+        assert_eq!(submitted, wanted, "{code}: {:?}", end.error);
+    }
 }
 
 #[tokio::test]
