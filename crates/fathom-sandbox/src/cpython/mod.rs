@@ -43,6 +43,8 @@ const RECIPES: &str = concat!(
 const SESSION: &str = concat!(
     include_str!("session.py"),
     "\n\n",
+    include_str!("answers.py"),
+    "\n\n",
     include_str!("surroundings.py")
 );
 
