@@ -6,18 +6,18 @@ import sys
 sys.path[:] = [folder for folder in sys.path if folder]
 
 sys.modules["_hashlib"] = None  # Python's own hashes do; those of OpenSSL would take two megabytes.
-import builtins, gc, json, mmap, os, resource, signal, socket, types
+import __future__, builtins, gc, json, mmap, os, resource, signal, socket, types
 import abc, array, ast, base64, binascii, bisect, calendar, cmath, codecs, collections, collections.abc, colorsys
 import concurrent.futures, concurrent.futures.thread, contextlib, contextvars, copy, csv, ctypes, dataclasses, datetime
 import decimal, difflib, enum, fractions, functools, hashlib, heapq, html, html.entities, html.parser, inspect, io
 import itertools, keyword, linecache, locale, logging, math, numbers, operator, pprint, queue, random, re, reprlib
 import secrets, statistics, string, struct, textwrap, threading, time, token, tokenize, traceback, typing, unicodedata
-import urllib.parse, uuid, warnings, weakref, zlib, _strptime
+import timeit, urllib.parse, uuid, warnings, weakref, zlib, _strptime
 
-import importlib
+import fcntl, importlib, importlib.machinery, marshal, pkgutil, select, _posixsubprocess
 # What other modules load late, and what a cell may name in `str.encode`.
 for name in ("graphlib", "shlex", "fnmatch", "ipaddress",
-             "xml.etree.ElementTree", "timeit", "types", "sched", "glob", "pathlib",
+             "xml.etree.ElementTree", "types", "sched", "glob", "pathlib",
              "stringprep"):
     try:
         importlib.import_module(name)
@@ -34,6 +34,23 @@ for name in ("md5", "sha1", "sha256", "sha512", "blake2b"):
     hashlib.new(name, b"x").hexdigest()
 datetime.datetime.strptime("2024-01-01", "%Y-%m-%d")
 re.compile(r"(?i)\bx+\b")
+
+shelf = {}  # Modules that few cells want: their code, and whether they are packages.
+
+
+def keep(name, path=None):
+    """Keeps a module and what it holds. It is made where a cell imports it, which is when no file can be read any more."""
+    found = importlib.machinery.PathFinder.find_spec(name, path)
+    if found is None or not isinstance(found.loader, importlib.machinery.SourceFileLoader):
+        return
+    folders = found.submodule_search_locations
+    shelf[name] = marshal.dumps(found.loader.get_code(name)), folders is not None
+    for inner in pkgutil.iter_modules(folders or ()):
+        keep(name + "." + inner.name, folders)
+
+
+for name in ("asyncio", "configparser", "email", "pickle", "quopri", "selectors", "subprocess", "tomllib", "uu", "_compat_pickle"):
+    keep(name)
 
 MESSAGE_BYTES_MAX = 1 << 20
 THREAD_STACK_BYTES = 1 << 20

@@ -45,7 +45,9 @@ const SESSION: &str = concat!(
     "\n\n",
     include_str!("answers.py"),
     "\n\n",
-    include_str!("surroundings.py")
+    include_str!("surroundings.py"),
+    "\n\n",
+    include_str!("modules.py")
 );
 
 /// Reads the base's source from its control socket. Its own copy of the builtins is out of reach of what code in a cell

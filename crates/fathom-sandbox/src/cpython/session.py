@@ -260,6 +260,15 @@ def describe(error):
     return told
 
 
+def carry_out(code):
+    """Runs compiled code; what awaits outside of a function is run to its end."""
+    made = eval(code, names)
+    if code.co_flags & inspect.CO_COROUTINE:
+        import asyncio
+        return asyncio.run(made)
+    return made
+
+
 def run_code(number, code):
     """Runs a cell; gives the kind of its error and the error, or nothing."""
     name = cell_name(number)
@@ -267,15 +276,16 @@ def run_code(number, code):
     try:
         tree = ast.parse(code, name)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        body = compile(tree, name, "exec", dont_inherit=True)
-        last = last and compile(ast.Expression(last.value), name, "eval", dont_inherit=True)
+        flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+        body = compile(tree, name, "exec", flags, dont_inherit=True)
+        last = last and compile(ast.Expression(last.value), name, "eval", flags, dont_inherit=True)
     except Exception as error:
         error.__traceback__ = None
         return "syntax", error
     try:
-        exec(body, names)
+        carry_out(body)
         if last:
-            shown = eval(last, names)
+            shown = carry_out(last)
             if shown is not None:
                 names["_"] = shown
                 state.out.write(repr(shown) + "\n")
@@ -335,6 +345,7 @@ def prepare_session():
     setattr(threading, start_name, begin_thread)
     sys.path[:] = []
     sys.meta_path[:] = [finder for finder in sys.meta_path if "Path" not in getattr(finder, "__name__", "")]
+    sys.meta_path.append(Shelf)
     sys.argv[:] = [""]
     os.environ.clear()
     warnings.simplefilter("ignore")
