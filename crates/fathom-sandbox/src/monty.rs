@@ -177,6 +177,8 @@ fn spawn(command: &WorkerCommand, socket: OwnedFd, material: OwnedFd) -> io::Res
         .args(&command.arguments)
         .env_clear()
         .current_dir("/")
+        // What is typed at the terminal to end or stop the host is not for it.
+        .process_group(0)
         .stdin(Stdio::from(socket))
         .stdout(Stdio::from(material))
         .stderr(Stdio::null())

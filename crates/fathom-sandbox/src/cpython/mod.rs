@@ -203,6 +203,8 @@ fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .kill_on_drop(true)
+        // What is typed at the terminal to end or stop the host is not for it.
+        .process_group(0)
         .spawn()
 }
 
