@@ -386,6 +386,8 @@ pub enum CellErrorKind {
     Died,
     /// It asked more questions than it may. The session was begun anew.
     TooManyQuestions,
+    /// It did not run: the cells before it did not run again as they had, so the session was begun anew, without them.
+    Lost,
     /// There is no sandbox to run it in.
     Unavailable,
 }
@@ -400,6 +402,7 @@ impl CellErrorKind {
             Self::OutOfMemory => "out_of_memory",
             Self::Died => "died",
             Self::TooManyQuestions => "too_many_questions",
+            Self::Lost => "lost",
             Self::Unavailable => "unavailable",
         }
     }

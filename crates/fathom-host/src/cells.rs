@@ -110,7 +110,11 @@ impl Notebooks {
                     .retain(|(of, cell, _), _| of != episode || cell != ask);
                 let notebook = self.of.entry(episode.clone()).or_default();
                 let ended = notebook.current.take_if(|(current, _)| current == ask);
-                let keeps = end.error.as_ref().is_none_or(|e| e.kind.keeps_session());
+                let error = end.error.as_ref().map(|error| error.kind);
+                if error == Some(CellErrorKind::Lost) {
+                    notebook.past.clear();
+                }
+                let keeps = error.is_none_or(CellErrorKind::keeps_session);
                 notebook
                     .past
                     .extend(ended.map(|(_, cell)| cell).filter(|_| keeps));
@@ -131,6 +135,7 @@ impl Notebooks {
                     }
                 }
                 Command::AnswerCell { ask, answer } => {
+                    self.answered(episode, *ask, answer.id);
                     let cell = self.current(episode, *ask);
                     let asked = cell.into_iter().flat_map(|(_, cell)| &mut cell.asked);
                     for asked in asked.filter(|asked| asked.question.id == answer.id) {
@@ -151,6 +156,11 @@ impl Notebooks {
     fn forget(&mut self, episode: &EpisodeId) {
         self.of.remove(episode);
         self.handed.retain(|(of, ..), _| of != episode);
+    }
+
+    /// Who worked on what a question handed over is done when it is answered.
+    fn answered(&mut self, episode: &EpisodeId, ask: AskId, id: u32) {
+        self.handed.remove(&(episode.clone(), ask, id));
     }
 
     fn hand(&mut self, episode: &EpisodeId, ask: AskId, question: &CellQuestion) {
@@ -237,6 +247,7 @@ impl Cells {
                 (Order::Run(ask, Box::new(cell)), context)
             }
             Command::AnswerCell { ask, answer } => {
+                self.notebooks.answered(episode, ask, answer.id);
                 (Order::Answer(ask, *answer), ContextSource::Given)
             }
             _ => return,

@@ -160,7 +160,10 @@ impl Driver {
                 && let Some(error) = end.error
                 && !error.kind.keeps_session()
             {
-                return Err(Unopened::Ended(Box::new(lost(index, &error))));
+                let lost = lost(index, &error);
+                // They would hardly fare better the next time.
+                self.history.clear();
+                return Err(Unopened::Ended(Box::new(lost)));
             }
         }
         Ok(live)
@@ -202,7 +205,7 @@ fn lost(index: usize, error: &CellError) -> CellEnd {
         index + 1,
         error.message.as_str()
     );
-    broken(CellErrorKind::Died, words)
+    broken(CellErrorKind::Lost, words)
 }
 
 fn broken(kind: CellErrorKind, words: String) -> CellEnd {

@@ -1,6 +1,6 @@
 //! What the questions of a cell were, and their answers: a cell that runs again is not told to ask again.
 
-use fathom_core::cell::{CellCall, CellQuestion, CellReply, Value};
+use fathom_core::cell::{CellCall, CellQuestion, CellReply, CellTask, Value};
 use fathom_core::text::Text;
 use sha2::{Digest, Sha256};
 
@@ -46,6 +46,30 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
+    /// What a question is at least: its frame has a little more bytes than its words.
+    fn of(call: &CellCall) -> Self {
+        let (count, bytes) = match call {
+            CellCall::Query { prompts, .. } => {
+                let bytes = prompts.iter().map(|prompt| prompt.as_str().len()).sum();
+                (prompts.len(), bytes)
+            }
+            CellCall::Recurse { tasks } => {
+                let part =
+                    |task: &CellTask| task.context.as_ref().map_or(0, |c| c.text.as_str().len());
+                let bytes = tasks
+                    .iter()
+                    .map(|task| task.goal.as_str().len() + part(task))
+                    .sum();
+                (tasks.len(), bytes)
+            }
+            CellCall::Budget => (1, 0),
+        };
+        Self {
+            count: u32::try_from(count).unwrap_or(u32::MAX),
+            bytes: bytes as u64,
+        }
+    }
+
     pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             count: self.count.saturating_add(other.count),
@@ -66,6 +90,12 @@ struct Entry {
 
 impl Record {
     pub(crate) fn new(asked: Vec<Asked>) -> Self {
+        let amounts = asked.iter().map(|asked| Amount::of(&asked.question.call));
+        let amount = amounts.fold(Amount::default(), Amount::plus);
+        let drafts = asked
+            .iter()
+            .filter_map(|asked| asked.question.draft.as_ref());
+        let drafted = drafts.map(|draft| draft.text.as_str().len() as u64).sum();
         let entries = asked
             .into_iter()
             .map(|Asked { question, reply }| Entry {
@@ -80,8 +110,8 @@ impl Record {
             entries,
             unused: 0,
             last,
-            asked: Amount::default(),
-            drafted: 0,
+            asked: amount,
+            drafted,
         }
     }
 

@@ -22,6 +22,8 @@ use crate::session::Heard;
 use crate::watch::Watch;
 use crate::wire::{Filled, Inbox, Lost, Outbox};
 
+mod times;
+
 /// Bytes of open questions and of answers beyond which no further message is read while a question is open.
 const OPEN_BYTES_MAX: usize = 24 << 20;
 
@@ -37,8 +39,12 @@ const REMARK_MILLIS_MIN: u64 = 3;
 /// Most threads of a cell. Its interpreter allows fewer, which code may get around: all sessions together have a few thousand.
 const THREADS_MAX: u64 = 256;
 
-/// Messages that are still heard when a cell's time is over: they may have come in time, and the host was held up.
-const LATE_FRAMES: u32 = 16;
+/// A cell that runs again may take so many times as long as the first time: others may compute beside it now.
+const AGAIN_TIMES: u32 = 4;
+
+/// How long it may go on when it asked what nobody can answer now. One of its threads may have asked more than before, which its
+/// end does not wait for.
+const STRAYED_MAX: Duration = Duration::from_secs(2);
 
 /// Messages that may go with each question: what is printed and the draft are told again where time has passed.
 const REMARKS_EACH: u64 = 2;
@@ -100,6 +106,10 @@ pub(crate) struct Talk<'a> {
     ears: Option<&'a mut Ears>,
     cell: u32,
     limits: CellLimits,
+    /// Longest time that it may work.
+    time_max: Duration,
+    /// Whether it ran again and asked something else than before.
+    has_strayed: bool,
     open: BTreeMap<u32, Open>,
     open_bytes: usize,
     asked: u32,
@@ -125,6 +135,8 @@ impl<'a> Talk<'a> {
         cell: u32,
         limits: CellLimits,
     ) -> Self {
+        let times = if ears.is_some() { 1 } else { AGAIN_TIMES };
+        let time_max = Duration::from(limits.time).saturating_mul(times);
         Self {
             shared,
             live,
@@ -132,12 +144,14 @@ impl<'a> Talk<'a> {
             ears,
             cell,
             limits,
+            time_max,
+            has_strayed: false,
             open: BTreeMap::new(),
             open_bytes: 0,
             asked: 0,
             remarks: 0,
             begun: clock::now(),
-            watch: Watch::new(limits.time.into()),
+            watch: Watch::new(time_max),
             was_late: false,
             computed: None,
             look: clock::now() + LOOK_EVERY,
@@ -222,16 +236,6 @@ impl<'a> Talk<'a> {
     /// Whether the cell waits for an answer, so that its time stands still.
     fn paused(&self) -> bool {
         !self.open.is_empty()
-    }
-
-    /// When the worker must have done what it is about.
-    fn deadline(&self) -> Option<Instant> {
-        let reads = self.live.outbox.deadline().filter(|_| self.paused());
-        let works = self.watch.deadline();
-        [reads, works, self.live.inbox.deadline()]
-            .into_iter()
-            .flatten()
-            .min()
     }
 
     /// Waits for a turn to compute, and starts the time. False when nobody listens any more.
@@ -367,7 +371,10 @@ impl<'a> Talk<'a> {
             None => {
                 let too_much = self.asks_too_much(amount);
                 let Some(ears) = &mut self.ears else {
-                    return Some(self.died("it asked something else than before"));
+                    if !std::mem::replace(&mut self.has_strayed, true) {
+                        self.watch.leave(STRAYED_MAX);
+                    }
+                    return None;
                 };
                 if let Some(words) = too_much {
                     return Some(self.broke(CellErrorKind::TooManyQuestions, &words));
@@ -410,72 +417,8 @@ impl<'a> Talk<'a> {
             .then(|| format!("its questions have more than {question_bytes} bytes together"))
     }
 
-    async fn due(&mut self) -> Option<Talked> {
-        let now = clock::now();
-        if self.deadline().is_some_and(|then| then <= now) {
-            return self.late(now).await;
-        }
-        if self.look <= now {
-            return self.look();
-        }
-        if self.offer.take_if(|then| *then <= now).is_some() {
-            self.live.place.offer();
-        }
-        None
-    }
-
-    fn look(&mut self) -> Option<Talked> {
-        self.look = clock::now() + LOOK_EVERY;
-        let load = self.live.worker.process.load()?;
-        if load.threads > THREADS_MAX {
-            return Some(self.crowded());
-        }
-        let before = self.computed?;
-        (load.computed.saturating_sub(before) > self.limits.time.into()).then(|| self.timed_out())
-    }
-
     fn crowded(&mut self) -> Talked {
         self.died(&format!("it has more than {THREADS_MAX} threads"))
-    }
-
-    async fn late(&mut self, now: Instant) -> Option<Talked> {
-        if self.watch.deadline().is_some_and(|then| then <= now) {
-            return self.overdue().await;
-        }
-        if self.live.inbox.deadline().is_some_and(|then| then <= now) {
-            return Some(self.died("it did not end its message"));
-        }
-        Some(self.died("it does not read its answers"))
-    }
-
-    /// The time is over. What lies there already counts, once.
-    async fn overdue(&mut self) -> Option<Talked> {
-        let late = if std::mem::replace(&mut self.was_late, true) {
-            0
-        } else {
-            LATE_FRAMES
-        };
-        for _ in 0..late {
-            let room = self.room();
-            let Live { worker, inbox, .. } = &mut *self.live;
-            let talked = select! {
-                biased;
-                filled = inbox.fill(&worker.stream, room) => match filled {
-                    Ok(filled) => self.filled(filled).await,
-                    Err(lost) => Some(self.died(lost.words())),
-                },
-                () = std::future::ready(()) => break,
-            };
-            if talked.is_some() || self.watch.is_stopped() {
-                return talked;
-            }
-        }
-        Some(self.timed_out())
-    }
-
-    fn timed_out(&mut self) -> Talked {
-        let words = format!("it worked for more than {} ms", self.limits.time.0);
-        self.broke(CellErrorKind::TimedOut, &words)
     }
 
     fn died(&mut self, words: &str) -> Talked {

@@ -33,6 +33,14 @@ impl Watch {
         }
     }
 
+    /// Leaves it no more than this from now on.
+    pub(crate) fn leave(&mut self, most: Duration) {
+        let running = self
+            .since
+            .map_or(Duration::ZERO, |since| clock::now() - since);
+        self.limit = self.limit.min(self.used + running + most);
+    }
+
     /// Whether it stands still.
     pub(crate) fn is_stopped(&self) -> bool {
         self.since.is_none()

@@ -107,7 +107,8 @@ def sleep(seconds):
     if seconds < 0:
         raise ValueError("sleep length must be non-negative")
     tick(seconds)
-    if not state.replayed:
+    # Who waits for what another thread does waits for it in a replay too.
+    if not state.replayed or len(sys._current_frames()) > 1:
         real_sleep(seconds)
 
 
@@ -124,6 +125,9 @@ def fix_time_and_chance():
     for name in ("monotonic", "perf_counter", "process_time", "thread_time"):
         setattr(time, name, lambda: tick() - CLOCK_START)
         setattr(time, name + "_ns", lambda: int((tick() - CLOCK_START) * 1000) * 1000000)
+    time.clock_gettime = lambda clock: tick()
+    time.clock_gettime_ns = lambda clock: time.time_ns()
+    timeit.default_timer = time.perf_counter
     time.sleep = sleep
     time.gmtime = lambda at=None: gmtime(tick() if at is None else at)
     time.localtime = lambda at=None: localtime(tick() if at is None else at)
@@ -168,6 +172,8 @@ def fix_time_and_chance():
         kind.__module__ = "datetime"
         setattr(datetime, name, kind)
 
+    os.times = lambda: os.times_result((time.process_time(), 0.0, 0.0, 0.0, time.monotonic()))
+    uuid._generate_time_safe = None
     state.entropy = random.Random(0)
     seed = random.Random.seed
     random.Random.seed = lambda self, a=None, version=2: seed(self, 0 if a is None else a, version)

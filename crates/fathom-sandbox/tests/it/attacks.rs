@@ -152,6 +152,7 @@ fn fate(end: &CellEnd) -> Result<Fate, String> {
         Some(CellErrorKind::OutOfMemory) => Ok(Fate::OutOfMemory),
         Some(CellErrorKind::Died) => Ok(Fate::Died),
         Some(CellErrorKind::TooManyQuestions) => Ok(Fate::TooManyQuestions),
+        Some(CellErrorKind::Lost) => Err(format!("the session is gone: {end:?}")),
         Some(CellErrorKind::Unavailable) => Err(format!("no sandbox: {end:?}")),
     }
 }

@@ -512,8 +512,9 @@ async fn r04_a_thread_that_outlives_its_cell_is_told_and_takes_no_answer_of_the_
 
 #[tokio::test]
 async fn r02_time_and_chance_are_the_same_in_every_session() {
-    let code = "import random, time, uuid, os\nfrom datetime import datetime, date\n\
+    let code = "import random, time, uuid, os, timeit\nfrom datetime import datetime, date\n\
                 print(random.random(), random.Random().random(), uuid.uuid4(), os.urandom(4).hex(), time.time(), datetime.now(), date.today(), hash('x'), list({'a', 'b', 'c'}))\n\
+                print(uuid.uuid1(), timeit.default_timer(), time.clock_gettime(0), time.clock_gettime_ns(1), os.times())\n\
                 print(repr(datetime(2024, 1, 2)), isinstance(datetime.now(), datetime), datetime.strptime('2024-05-06', '%Y-%m-%d').date())";
     let first = printed(&mut session().await, code).await;
     let second = printed(&mut session().await, code).await;

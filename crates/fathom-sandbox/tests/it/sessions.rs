@@ -72,7 +72,7 @@ async fn r07_a_cell_that_is_tried_again_goes_on_with_the_answers_it_had() {
 }
 
 #[tokio::test]
-async fn r07_a_replay_that_goes_another_way_is_said_so() {
+async fn r07_a_replay_that_goes_another_way_is_said_so_and_begun_anew() {
     let past = PastCell {
         code: "x = llm_query('other')".into(),
         asked: vec![asked(1, "a", Some("1"))],
@@ -80,7 +80,7 @@ async fn r07_a_replay_that_goes_another_way_is_said_so() {
     let mut session = begun(vec![past]).await;
     let end = run_with(&mut session, cell("x"), echo).await;
     let error = end.error.unwrap();
-    assert_eq!(error.kind, CellErrorKind::Died);
+    assert_eq!(error.kind, CellErrorKind::Lost);
     assert!(
         error
             .message
@@ -88,6 +88,35 @@ async fn r07_a_replay_that_goes_another_way_is_said_so() {
             .contains("cell 1 ran again, it asked something else"),
         "{error:?}"
     );
+    assert_eq!(
+        printed(&mut session, "print('x' in globals())").await,
+        "False\n"
+    );
+}
+
+#[tokio::test]
+async fn r07_a_replay_stands_though_threads_ask_more_than_before() {
+    let past = PastCell {
+        code: "import threading\nthreading.Thread(target=llm_query, args=('more',)).start()\nx = llm_query('a')".into(),
+        asked: vec![asked(1, "a", Some("1"))],
+    };
+    let mut session = begun(vec![past]).await;
+    assert_eq!(printed(&mut session, "print(x)").await, "1\n");
+}
+
+#[tokio::test]
+async fn r07_a_replay_waits_for_threads_as_before() {
+    let past = PastCell {
+        code: "import threading, time\ngot = []\n\
+               threading.Thread(target=lambda: got.append(llm_query('a'))).start()\n\
+               for _ in range(50):\n    if got:\n        break\n    time.sleep(0.1)\nx = list(got)"
+            .into(),
+        asked: vec![asked(1, "a", Some("1"))],
+    };
+    for _ in 0..5 {
+        let mut session = begun(vec![past.clone()]).await;
+        assert_eq!(printed(&mut session, "print(x)").await, "['1']\n");
+    }
 }
 
 #[tokio::test]
@@ -96,7 +125,11 @@ async fn r07_a_replay_does_not_sleep_again() {
         code: "import time\ntime.sleep(1000)\nx = time.time()".into(),
         asked: Vec::new(),
     };
-    let mut session = begun(vec![past]).await;
+    let awaiting = PastCell {
+        code: "import asyncio\nawait asyncio.sleep(1000)".into(),
+        asked: Vec::new(),
+    };
+    let mut session = begun(vec![past, awaiting]).await;
     assert_eq!(printed(&mut session, "print(int(x))").await, "1767226600\n");
 }
 
@@ -309,4 +342,23 @@ async fn r03_what_a_cell_may_ask_counts_over_all_its_tries() {
     };
     assert_eq!(error.kind, CellErrorKind::TooManyQuestions, "{error:?}");
     assert_eq!(asked, 3);
+}
+
+#[tokio::test]
+async fn r03_what_a_cell_may_ask_counts_over_a_restart_of_its_host() {
+    let mut session = begun(Vec::new()).await;
+    let mut again = Cell {
+        asked: vec![asked(1, "a", Some("1")), asked(2, "b", Some("2"))],
+        ..cell("for name in 'abcde':\n    llm_query(name)")
+    };
+    again.limits.questions = 3;
+    let mut told = 0;
+    let end = run_with(&mut session, again, |question| {
+        told += 1;
+        echo(question)
+    })
+    .await;
+    let error = end.error.unwrap();
+    assert_eq!(error.kind, CellErrorKind::TooManyQuestions, "{error:?}");
+    assert_eq!(told, 1);
 }

@@ -1,16 +1,19 @@
 //! The questions of a running cell: which calls and children answer them, and what was answered before.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 
 use super::params::{Given, Params, Place};
+use super::words::PREVIEWS_MAX;
 use crate::amounts::Amounts;
 use crate::cell::{
     CellAnswer, CellBudget, CellCall, CellFault, CellOutcome, CellQuestion, CellReply, CellTask,
-    ContextSource, FaultKind, Form,
+    ContextSource, FaultKind, Form, Value,
 };
 use crate::contract::{Contract, Role};
+use crate::event::ProgramSpec;
 use crate::failure::{FailureKind, ModelFailure};
 use crate::id::{AskId, Digest};
 use crate::model::{Delivery, Ending, Message, ModelRole, Recall, Reply, Speaker};
@@ -141,11 +144,17 @@ impl Questions {
                 }
             }
             CellCall::Recurse { tasks } => {
+                // There may be thousands that work on the same material.
+                let shared = OnceCell::new();
                 for (entry, task) in tasks.iter().enumerate() {
+                    let program = match &task.context {
+                        None => shared.get_or_init(|| sharing(params)).clone(),
+                        Some(part) => self.on_part(part, (id, entry), params, view),
+                    };
                     let ask = numbered(view, &asks);
                     self.children.insert(ask, (id, entry));
                     self.spawned += 1;
-                    asks.push(self.spawn(task, (id, entry), params, view));
+                    asks.push(spawn(task, program, view));
                 }
             }
             CellCall::Budget => {}
@@ -191,56 +200,15 @@ impl Questions {
         }
     }
 
-    fn spawn(&self, task: &CellTask, place: Slot, params: &Params, view: &View<'_>) -> Ask {
-        let (given, source) = match &task.context {
-            None => (inherited(&params.given), params.source),
-            Some(value) => {
-                let source = ContextSource::Passed {
-                    depth: Some(view.depth),
-                    cell: self.cell,
-                    question: place.0,
-                    task: u32::try_from(place.1).unwrap_or(u32::MAX),
-                };
-                let text = value.text.as_str();
-                (vec![passed(text, value.form)], source)
-            }
+    /// What a child does with a part that a cell hands to it.
+    fn on_part(&self, part: &Value, place: Slot, params: &Params, view: &View<'_>) -> ProgramSpec {
+        let source = ContextSource::Passed {
+            depth: Some(view.depth),
+            cell: self.cell,
+            question: place.0,
+            task: u32::try_from(place.1).unwrap_or(u32::MAX),
         };
-        let child = Params {
-            given,
-            skipped: Vec::new(),
-            source,
-            schema: None,
-            turns_max: params.turns_max,
-            limits: params.limits,
-            output_tokens_max: params.output_tokens_max,
-            leaf_tokens_max: params.leaf_tokens_max,
-            timeout: params.timeout,
-            temperature_milli: params.temperature_milli,
-            reuse: params.reuse,
-            recipes: params.recipes,
-        };
-        Ask::Spawn(Box::new(SpawnRequest {
-            child_type: super::NAME.to_owned(),
-            class: Class::Work,
-            trigger: Trigger::OversizedInput,
-            why: "a part of the material needs a look of its own".into(),
-            fetch: "an answer to the goal from this part".into(),
-            return_format: "text".into(),
-            goal: task.goal.clone(),
-            role: Role::Creator,
-            program: child.spec(),
-            contract: Contract {
-                recursion: view.contract.recursion.clone(),
-                ..Contract::default()
-            },
-            at_least: Amounts {
-                tokens: 64,
-                calls: 1,
-                ..Amounts::ZERO
-            },
-            at_most: Amounts::MAX,
-            time_max: None,
-        }))
+        child(params, vec![passed(part.text.as_str(), part.form)], source)
     }
 
     /// A leaf call was answered.
@@ -298,7 +266,7 @@ impl Questions {
             }
             Refusal::TokenBudget { tokens, limit, .. } => (
                 FaultKind::TooLarge,
-                format!("the prompt has {tokens} tokens, and the model takes {limit}"),
+                format!("the prompt has about {tokens} tokens, and the model takes {limit}"),
             ),
             Refusal::Depth { max_depth } => (
                 FaultKind::Refused,
@@ -422,22 +390,63 @@ fn fault(kind: FaultKind, message: &str) -> CellFault {
     }
 }
 
-/// What a child that shares its parent's material is told of it; the parent's record holds what it says.
-fn inherited(given: &[Given]) -> Vec<Given> {
-    let without_text = |given: &Given| Given {
+/// What a child does that works on the material of its parent.
+fn sharing(params: &Params) -> ProgramSpec {
+    let inherited = |(index, given): (usize, &Given)| Given {
         name: given.name.clone(),
-        form: given.form,
-        bytes: given.bytes,
-        chars: given.chars,
-        lines: given.lines,
-        preview: given.preview.clone(),
-        digest: given.digest,
-        place: match &given.place {
-            Place::Here { .. } | Place::Passed => Place::Passed,
-            of_file @ (Place::File { .. } | Place::FileInBytes { .. }) => of_file.clone(),
+        preview: if index < PREVIEWS_MAX {
+            given.preview.clone()
+        } else {
+            String::new()
         },
+        place: Place::Passed,
+        ..*given
     };
-    given.iter().map(without_text).collect()
+    let given = params.given.iter().enumerate().map(inherited).collect();
+    child(params, given, params.source)
+}
+
+fn child(params: &Params, given: Vec<Given>, source: ContextSource) -> ProgramSpec {
+    let child = Params {
+        given,
+        skipped: Vec::new(),
+        source,
+        schema: None,
+        turns_max: params.turns_max,
+        limits: params.limits,
+        output_tokens_max: params.output_tokens_max,
+        leaf_tokens_max: params.leaf_tokens_max,
+        timeout: params.timeout,
+        temperature_milli: params.temperature_milli,
+        reuse: params.reuse,
+        recipes: params.recipes,
+    };
+    child.spec()
+}
+
+fn spawn(task: &CellTask, program: ProgramSpec, view: &View<'_>) -> Ask {
+    Ask::Spawn(Box::new(SpawnRequest {
+        child_type: super::NAME.to_owned(),
+        class: Class::Work,
+        trigger: Trigger::OversizedInput,
+        why: "a part of the material needs a look of its own".into(),
+        fetch: "an answer to the goal from this part".into(),
+        return_format: "text".into(),
+        goal: task.goal.clone(),
+        role: Role::Creator,
+        program,
+        contract: Contract {
+            recursion: view.contract.recursion.clone(),
+            ..Contract::default()
+        },
+        at_least: Amounts {
+            tokens: 64,
+            calls: 1,
+            ..Amounts::ZERO
+        },
+        at_most: Amounts::MAX,
+        time_max: None,
+    }))
 }
 
 /// What a child is told of a part that a cell handed over.

@@ -8,6 +8,9 @@ use crate::cell::{CellEnd, CellErrorKind, Form, Output};
 use crate::outcome::clip;
 use crate::program::View;
 
+/// Most pieces of material whose beginning is shown.
+pub(super) const PREVIEWS_MAX: usize = 6;
+
 const HOW: &str = "\
 You answer a question about material that is too long to read at once. It is the variable `context` in a Python session \
 that only you use. Write code in a block that begins with ```repl; it is run, you see what it prints, and you go on. \
@@ -60,13 +63,18 @@ pub(super) fn material(params: &Params) -> String {
             params.given.len()
         );
     }
-    let shown = PREVIEW_CHARS / params.given.len().clamp(1, 6);
+    let shown = PREVIEW_CHARS / params.given.len().clamp(1, PREVIEWS_MAX);
     for (index, given) in params.given.iter().enumerate() {
         if index == 40 {
             let _ = writeln!(text, "… and {} more", params.given.len() - index);
             break;
         }
-        describe(&mut text, given, many, if index < 6 { shown } else { 0 });
+        describe(
+            &mut text,
+            given,
+            many,
+            if index < PREVIEWS_MAX { shown } else { 0 },
+        );
     }
     if !params.skipped.is_empty() {
         let _ = writeln!(text, "Left out: {}", clip(&params.skipped.join("; "), 300));
@@ -134,7 +142,11 @@ pub(super) fn after_cell(end: &CellEnd, keeps_session: bool) -> String {
         if error.kind == CellErrorKind::TimedOut {
             text.push_str("\nDo less in one cell.");
         }
-        if !keeps_session {
+        if error.kind == CellErrorKind::Lost {
+            text.push_str(
+                "\nThis cell did not run, and all variables but `context` are gone. Begin again.",
+            );
+        } else if !keeps_session {
             text.push_str("\nThe variables are as they were before this cell.");
         }
     }
