@@ -1,5 +1,6 @@
 # The answer of a cell, and what is told of it before its end. It is one source with `session.py`, after it.
 VALUE_BYTES_MAX = 8 << 20
+WRITTEN_BYTES_MAX = FRAME_BYTES_MAX - (1 << 20)
 VALUE_NODES_MAX = 2000000
 VALUE_DEPTH_MAX = 200
 DRAFT_SECONDS_MIN = 0.005
@@ -58,6 +59,10 @@ def value(item, inert=False):
         size = len(made["text"].encode("utf-8", "replace"))
     if size > VALUE_BYTES_MAX:
         raise ValueError("the value has %d bytes; at most %d can be handed over" % (size, VALUE_BYTES_MAX))
+    # A character that JSON has no letter for takes six bytes.
+    written = len(dump(made["text"]).encode("utf-8", "replace")) if size > WRITTEN_BYTES_MAX // 6 else size
+    if written > WRITTEN_BYTES_MAX:
+        raise ValueError("the value has %d bytes as JSON; at most %d can be handed over" % (written, WRITTEN_BYTES_MAX))
     return made
 
 

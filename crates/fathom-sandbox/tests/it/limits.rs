@@ -426,4 +426,13 @@ async fn r03_what_a_cell_hands_over_is_limited_by_the_host_too() {
     );
     let end = run(&mut session, "SUBMIT('é' * (4 << 20))").await;
     assert_eq!(end.submitted.unwrap().text.as_str().len(), 8 << 20);
+    // Few characters that take many bytes on their way.
+    let code =
+        "kept = 1\ntry:\n    SUBMIT('\\0' * 4_000_000)\nexcept ValueError:\n    SUBMIT('short')";
+    let end = run(&mut session, code).await;
+    assert_eq!(end.submitted.unwrap().text.as_str(), "short");
+    let end = run(&mut session, "answer['content'] = '\\0' * 4_000_000").await;
+    assert_eq!(end.error.unwrap().kind, CellErrorKind::Raised);
+    let end = run(&mut session, "print(kept)").await;
+    assert_eq!(end.output.head.as_str(), "1\n");
 }
