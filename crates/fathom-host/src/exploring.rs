@@ -16,6 +16,7 @@ use fathom_core::model::{Delivery, Message, ModelRole, Models, Request, Speaker}
 use fathom_core::packet::Frame;
 use fathom_core::programs::direct;
 use fathom_core::programs::rlm::{self, Given, PREVIEW_CHARS, Params, Place, Recipes};
+use fathom_core::text::Text;
 use fathom_core::unit::Millis;
 use fathom_material::limits::Bounds;
 use fathom_material::{
@@ -32,7 +33,7 @@ pub use fathom_sandbox::Context;
 use crate::error::HostError;
 use crate::runtime::Runtime;
 
-/// Tokens of a plain call beside its material: the question, the frame, and what the wire format adds.
+/// Tokens of a plain call beside its material, question and instructions: the frame, and what the wire format adds.
 const BESIDE_TOKENS: u64 = 512;
 
 /// A window that nobody knows is taken for this one.
@@ -48,6 +49,8 @@ const KEPT_BYTES_MAX: u64 = 48 << 20;
 /// What is to be explored, and how.
 #[derive(Clone, Debug)]
 pub struct Exploration {
+    /// The question.
+    pub goal: Text,
     /// Files and folders.
     pub paths: Vec<PathBuf>,
     /// A text without a file.
@@ -90,6 +93,7 @@ impl Runtime {
         frame: &Frame,
     ) -> Result<Explored, HostError> {
         let Exploration {
+            goal,
             paths,
             text,
             mut params,
@@ -102,9 +106,9 @@ impl Runtime {
         let read = in_the_background(move || read_kept(paths, text)).await?;
         let names = read.documents.iter().map(|one| one.source.clone());
         let names = names.collect();
-        if plain == Plain::IfItFits && self.fits(&read.documents, models, frame, &direct)? {
+        direct.schema.clone_from(&params.schema);
+        if plain == Plain::IfItFits && self.fits(&read.documents, &goal, models, frame, &direct)? {
             let Gathered { documents, skipped } = read;
-            direct.schema = params.schema;
             direct
                 .material
                 .extend(documents.iter().map(|document| direct::Material {
@@ -143,6 +147,7 @@ impl Runtime {
     fn fits(
         &self,
         documents: &[Document],
+        goal: &Text,
         models: &Models,
         frame: &Frame,
         direct: &direct::Params,
@@ -171,7 +176,11 @@ impl Runtime {
         if bytes > room.saturating_mul(TOKEN_BYTES_MAX) {
             return Ok(false);
         }
-        let mut tokens = 0;
+        let schema = direct
+            .schema
+            .as_ref()
+            .map_or(0, |s| s.to_string().len() as u64);
+        let mut tokens = model.count(goal.as_str()) + model.count(&direct.system) + schema;
         for document in documents {
             tokens += model.count(&document.plain()) + model.count(&document.source) + 8;
             if tokens > room {
@@ -364,12 +373,18 @@ impl Bare {
             Some(path) => place(path),
             None => Place::Here { text: text.clone() },
         };
-        let lines = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+        let lines = match self.form {
+            Form::Lines => text.lines().filter(|line| !line.trim().is_empty()).count() as u64,
+            Form::Text | Form::Json => {
+                let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count() as u64;
+                ends + u64::from(!text.is_empty() && !text.ends_with('\n'))
+            }
+        };
         Given {
             form: self.form,
             bytes: text.len() as u64,
             chars: text.chars().count() as u64,
-            lines: lines + u64::from(!text.is_empty() && !text.ends_with('\n')),
+            lines,
             preview: text.chars().take(PREVIEW_CHARS).collect(),
             digest: digest(text),
             name: self.name,

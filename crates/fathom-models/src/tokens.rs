@@ -97,11 +97,13 @@ impl Counter {
         self.count_to(text, u64::MAX)
     }
 
-    /// The same, up to as many as matter: of a text with more, only a bound is told, so that counting takes no longer than it is
-    /// worth.
+    /// The same, up to as many as matter: of a text with more, about how many there are, so that counting takes no longer than it
+    /// is worth.
     fn count_to(&self, text: &str, most: u64) -> (u64, Exactness) {
         let counted = match self {
-            Self::Known(vocabulary) => vocabulary.count(text, most),
+            Self::Known(vocabulary) => vocabulary
+                .count(text, most)
+                .or_else(|| vocabulary.about(text, most)),
             Self::Given(tokenizer) => tokenizer
                 .encode_fast(text, false)
                 .ok()

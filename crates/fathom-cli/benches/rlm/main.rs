@@ -243,6 +243,7 @@ async fn explore(host: &Runtime, asked: Asked<'_>) -> (NewRun, fathom_host::expl
     };
     params.limits.time = caps.cell_time;
     let exploration = Exploration {
+        goal: Text::default(),
         paths: vec![asked.file.to_owned()],
         text: None,
         params,

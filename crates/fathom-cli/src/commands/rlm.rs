@@ -35,7 +35,9 @@ pub(crate) async fn rlm(asked: Rlm, settings: Settings) -> Result<Exit, CliError
     let mut warnings: Vec<String> = charter.warnings.iter().map(ToString::to_string).collect();
     warnings.extend(embedded::settle(&app.runtime, &mut models)?);
     let frame = charter.frame();
+    let goal = Text::new(question);
     let exploration = Exploration {
+        goal: goal.clone(),
         paths,
         text,
         params,
@@ -49,7 +51,7 @@ pub(crate) async fn rlm(asked: Rlm, settings: Settings) -> Result<Exit, CliError
     let explored = app.runtime.explore(exploration, &models, &frame).await?;
     warnings.extend(left_out(&explored.skipped));
     let new = NewRun {
-        goal: Text::new(question),
+        goal,
         program: explored.program,
         contract: app.settings.contract(),
         budget: app.settings.budget,

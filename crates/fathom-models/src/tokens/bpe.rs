@@ -18,6 +18,9 @@ use super::slots::{self, EMPTY, TOKEN_BYTES_MAX};
 /// all of it at once would take forty times its memory.
 const PIECE_BYTES_MAX: usize = 16 << 10;
 
+/// Bytes of a long text that tell how many tokens there may be in it.
+const HEAD_BYTES: usize = 64 << 10;
+
 /// One of `OpenAI`'s vocabularies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -110,6 +113,14 @@ impl Vocabulary {
             }
         }
         Some((tokens, exactness))
+    }
+
+    /// How many tokens a text has that has more than `most`: about as many as if all of it were like its beginning.
+    pub(crate) fn about(self, text: &str, most: u64) -> Option<(u64, Exactness)> {
+        let head = text.floor_char_boundary(HEAD_BYTES);
+        let (tokens, _) = self.count(&text[..head], u64::MAX)?;
+        let tokens = tokens.saturating_mul(text.len() as u64) / (head as u64).max(1);
+        Some((tokens.max(most.saturating_add(1)), Exactness::UpperBound))
     }
 }
 
