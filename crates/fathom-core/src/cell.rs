@@ -386,7 +386,7 @@ pub enum CellErrorKind {
     Died,
     /// It asked more questions than it may. The session was begun anew.
     TooManyQuestions,
-    /// It did not run: the cells before it did not run again as they had, so the session was begun anew, without them.
+    /// It did not run to its end: the cells before it did not run again as they had, so the session was begun anew, without them.
     Lost,
     /// There is no sandbox to run it in.
     Unavailable,

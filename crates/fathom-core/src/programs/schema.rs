@@ -20,6 +20,14 @@ impl Schema {
         Ok(Self(validator))
     }
 
+    /// Whether a text that is an answer is one as the JSON that it says, not as a string.
+    pub(super) fn wants_more_than(&self, text: &str) -> bool {
+        let said = serde_json::Value::String(text.to_owned());
+        self.0
+            .as_ref()
+            .is_some_and(|schema| !schema.is_valid(&said))
+    }
+
     /// What keeps a text from being an answer. It is the JSON that is wanted, or where that is a string perhaps the string itself.
     pub(super) fn mismatch(&self, text: &str, may_be_string: bool) -> Option<String> {
         let schema = self.0.as_ref()?;

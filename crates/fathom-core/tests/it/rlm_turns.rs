@@ -58,6 +58,79 @@ fn r01_after_an_empty_reply_the_turns_still_take_turns() {
     assert_turns(&desk.sent().request);
 }
 
+/// The same error is the same, whatever the number of its cell.
+#[test]
+fn r01_the_same_error_again_and_again_ends_the_run() {
+    let mut desk = open(&params());
+    for number in 1..=3 {
+        let (root, ask) = write(&mut desk, "print(missing)");
+        let message = format!(
+            "Traceback (most recent call last):\n  File \"<cell {number}>\", line 1, in <module>\nNameError: missing"
+        );
+        let raised = CellEnd {
+            error: Some(CellError {
+                kind: CellErrorKind::Raised,
+                message: message.into(),
+            }),
+            ..CellEnd::default()
+        };
+        end(&mut desk, &root, ask, raised);
+    }
+    assert_eq!(desk.result().stop_reason, StopReason::NoNewInformation);
+}
+
+#[test]
+fn r01_json_that_a_schema_wants_is_json_though_it_was_submitted_as_text() {
+    let schema = serde_json::json!({"type": "object", "required": ["host"]});
+    for (schema, is_json) in [
+        (schema, true),
+        (serde_json::json!({"type": "string"}), false),
+    ] {
+        let params = Params {
+            schema: Some(schema),
+            ..params()
+        };
+        let mut desk = open(&params);
+        let (root, ask) = write(&mut desk, "SUBMIT(json.dumps(found))");
+        end(&mut desk, &root, ask, submitted(r#"{"host": "web-3"}"#));
+        assert_eq!(desk.result().status, Status::Ok);
+        assert_eq!(report(desk.result()).is_json, is_json);
+    }
+}
+
+/// A draft is told at the end of every cell, changed or not.
+#[test]
+fn r04_a_draft_of_before_replaces_no_later_submission() {
+    let params = Params {
+        schema: Some(serde_json::json!({"type": "integer"})),
+        turns_max: 4,
+        ..params()
+    };
+    let mut desk = open(&params);
+    let draft = |text: &str| {
+        Some(Value {
+            form: Form::Text,
+            text: text.into(),
+        })
+    };
+    let cells = [
+        ("answer['content'] = 'old'", None),
+        ("SUBMIT('newer')", Some("newer")),
+        ("print(1)", None),
+    ];
+    for (code, submission) in cells {
+        let (root, ask) = write(&mut desk, code);
+        let ended = CellEnd {
+            draft: draft("old"),
+            submitted: submission.and_then(draft),
+            ..printed("1")
+        };
+        end(&mut desk, &root, ask, ended);
+    }
+    desk.reply_next("I do not know.");
+    assert_eq!(text(desk.result()), "newer");
+}
+
 #[test]
 fn r02_none_is_no_answer_unless_the_schema_says_so() {
     let none = || CellEnd {

@@ -120,6 +120,7 @@ impl Vocabulary {
         let head = text.floor_char_boundary(HEAD_BYTES);
         let (tokens, _) = self.count(&text[..head], u64::MAX)?;
         let tokens = tokens.saturating_mul(text.len() as u64) / (head as u64).max(1);
+        // It is no bound, but above the most in any case: whoever asks with a most is told that there is more.
         Some((tokens.max(most.saturating_add(1)), Exactness::UpperBound))
     }
 }

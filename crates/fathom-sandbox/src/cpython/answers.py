@@ -42,6 +42,9 @@ def plain(item, left, inert=False, depth=0):
         return {key if isinstance(key, str) else key_text(key): plain(part, left, inert, depth + 1) for key, part in item.items()}
     if isinstance(item, (list, tuple, set, frozenset, collections.deque, range, type({}.keys()), type({}.values()), *LAZY)):
         return [plain(part, left, inert, depth + 1) for part in item]
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        fields = {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+        return plain(fields, left, inert, depth + 1)
     return plain(str(item), left, inert, depth)
 
 
@@ -50,10 +53,13 @@ def key_text(key):
 
 
 def value(item, inert=False):
+    if not isinstance(item, str):
+        item = plain(item, [VALUE_NODES_MAX], inert)
+    # What JSON has no word for, as a date, is told as what it prints.
     if isinstance(item, str):
         made = {"form": "text", "text": str.__str__(item)}
     else:
-        made = {"form": "json", "text": dump(plain(item, [VALUE_NODES_MAX], inert))}
+        made = {"form": "json", "text": dump(item)}
     size = len(made["text"])
     if size > VALUE_BYTES_MAX // 4 and not made["text"].isascii():
         size = len(made["text"].encode("utf-8", "replace"))
@@ -83,7 +89,7 @@ def SUBMIT(*items, **named):
         item = named if len(named) > 1 or items else next(iter(named.values()))
     else:
         item = items[0] if len(items) == 1 else list(items)
-    submit(item)
+    submit(item.get("content") if isinstance(item, Answer) else item)
     raise Submitted()
 
 

@@ -49,7 +49,8 @@ def keep(name, path=None):
         keep(name + "." + inner.name, folders)
 
 
-for name in ("asyncio", "configparser", "email", "pickle", "quopri", "selectors", "subprocess", "tomllib", "uu", "_compat_pickle"):
+for name in ("asyncio", "configparser", "email", "gzip", "pickle", "quopri", "selectors", "subprocess", "tomllib", "uu",
+             "_compat_pickle", "_compression"):
     keep(name)
 
 MESSAGE_BYTES_MAX = 1 << 20

@@ -184,14 +184,27 @@ def query(prompts, pattern, max_tokens):
     return ask_each({"query": call})
 
 
-def llm_query(prompt, pattern=None, max_tokens=None):
-    """The sub-model's reply to one prompt."""
-    return query([text(prompt, "prompt")], pattern, max_tokens)[0]
+def with_context(prompt, context):
+    """A prompt, and below it the part that it is about."""
+    return prompt if context is None else "%s\n\n%s" % (prompt, value(context)["text"])
 
 
-def llm_query_batched(prompts, pattern=None, max_tokens=None):
+def each_context(prompts, contexts):
+    """What goes with each prompt; one part may go with all of them."""
+    contexts = [contexts] * len(prompts) if contexts is None or isinstance(contexts, (str, dict)) else list(contexts)
+    if len(contexts) != len(prompts):
+        raise ValueError("%d prompts with %d contexts" % (len(prompts), len(contexts)))
+    return zip(prompts, contexts)
+
+
+def llm_query(prompt, context=None, *, pattern=None, max_tokens=None):
+    """The sub-model's reply to one prompt, which may have a part of the material below it."""
+    return query([with_context(text(prompt, "prompt"), context)], pattern, max_tokens)[0]
+
+
+def llm_query_batched(prompts, contexts=None, *, pattern=None, max_tokens=None):
     """The sub-model's replies to many prompts at once. A failed one stands in the list as its exception."""
-    prompts = texts(prompts, "prompt")
+    prompts = [with_context(*pair) for pair in each_context(texts(prompts, "prompt"), contexts)]
     return query(prompts, pattern, max_tokens) if prompts else []
 
 
@@ -202,18 +215,14 @@ def task(goal, context):
     return part
 
 
-def rlm_query(prompt, context=None):
-    """The answer of a child that works on the prompt in a session of its own."""
-    return ask_each({"recurse": {"tasks": [task(text(prompt, "prompt"), context)]}})[0]
+def rlm_query(question, context=None):
+    """The answer of a child that works on the question in a session of its own."""
+    return ask_each({"recurse": {"tasks": [task(text(question, "question"), context)]}})[0]
 
 
-def rlm_query_batched(prompts, contexts=None):
+def rlm_query_batched(questions, contexts=None):
     """The answers of many children at once. A failed one stands in the list as its exception."""
-    prompts = texts(prompts, "prompt")
-    contexts = [None] * len(prompts) if contexts is None else list(contexts)
-    if len(contexts) != len(prompts):
-        raise ValueError("%d prompts with %d contexts" % (len(prompts), len(contexts)))
-    tasks = [task(goal, context) for goal, context in zip(prompts, contexts)]
+    tasks = [task(*pair) for pair in each_context(texts(questions, "question"), contexts)]
     return ask_each({"recurse": {"tasks": tasks}}) if tasks else []
 
 
@@ -260,21 +269,44 @@ def describe(error):
     return told
 
 
-def carry_out(code):
-    """Runs compiled code; what awaits outside of a function is run to its end."""
-    made = eval(code, names)
-    if code.co_flags & inspect.CO_COROUTINE:
+def carry_out(body, last):
+    """Runs compiled code, and gives what its last expression is."""
+    if (body.co_flags | (last.co_flags if last else 0)) & inspect.CO_COROUTINE:
         import asyncio
-        return asyncio.run(made)
+        return asyncio.run(await_all(body, last))
+    exec(body, names)
+    return eval(last, names) if last else None
+
+
+async def await_all(body, last):
+    """The same for code that awaits outside of a function: what it begins goes on until the end of the cell."""
+    made = None
+    for code in (body, last):
+        made = eval(code, names) if code else None
+        if code and code.co_flags & inspect.CO_COROUTINE:
+            made = await made
     return made
+
+
+def submit_values(tree):
+    """`FINAL_VAR` is given the name of a variable; what stands there as a variable is the answer, whatever it says."""
+    left = [tree]  # Nothing here may rest upon what a cell can take away.
+    while left:
+        node = left.pop()
+        left.extend(ast.iter_child_nodes(node))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "FINAL_VAR":
+            if len(node.args) == 1 and not node.keywords and isinstance(node.args[0], (ast.Name, ast.Attribute, ast.Subscript)):
+                node.func.id = "FINAL_VALUE"
 
 
 def run_code(number, code):
     """Runs a cell; gives the kind of its error and the error, or nothing."""
     name = cell_name(number)
-    linecache.cache[name] = (len(code), None, code.splitlines(True), name)
+    linecache.cache[name] = (len(code), None, (code + "\n").splitlines(True), name)
     try:
         tree = ast.parse(code, name)
+        if "FINAL_VAR" in code and names.get("FINAL_VAR") is FINAL_VAR:
+            submit_values(tree)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
         flags = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
         body = compile(tree, name, "exec", flags, dont_inherit=True)
@@ -283,12 +315,10 @@ def run_code(number, code):
         error.__traceback__ = None
         return "syntax", error
     try:
-        carry_out(body)
-        if last:
-            shown = carry_out(last)
-            if shown is not None:
-                names["_"] = shown
-                state.out.write(repr(shown) + "\n")
+        shown = carry_out(body, last)
+        if shown is not None:
+            names["_"] = shown
+            state.out.write(repr(shown) + "\n")
     except Submitted:
         pass
     except SystemExit as error:
@@ -310,6 +340,9 @@ def run_cell(message):
         arrived.clear()  # Answers that came too late.
     for name, item in given.items():
         names.setdefault(name, item)
+    for name in ("SUBMIT", "FINAL", "FINAL_VAR"):
+        if not hasattr(names[name], "__call__"):
+            names[name] = given[name]
     end = {"cell": message["cell"]}
     kind, error = run_code(message["cell"], message["code"])
     if kind == "out_of_memory":
@@ -356,6 +389,10 @@ def prepare_session():
     names["__name__"] = "__main__"
     names["__builtins__"] = builtins
     builtins.exit = builtins.quit = sys.exit
+    builtins.FINAL_VALUE = SUBMIT
+    builtins.help = lambda item=None: print(inspect.getdoc(item))
+    # What models write that have JSON in mind.
+    builtins.true, builtins.false, builtins.null = True, False, None
     given = {
         "answer": Answer(content="", ready=False), "llm_query": llm_query,
         "llm_query_batched": llm_query_batched, "rlm_query": rlm_query, "rlm_query_batched": rlm_query_batched,

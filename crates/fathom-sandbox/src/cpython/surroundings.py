@@ -136,11 +136,13 @@ def fix_time_and_chance():
     time.asctime = lambda at=None: asctime(gmtime(tick()) if at is None else at)
 
     class Kind(type):
+        """What was made before is of these kinds, too; what a cell derives from them is its own."""
+
         def __instancecheck__(cls, item):
-            return isinstance(item, cls.__bases__[0])
+            return isinstance(item, cls.__bases__[0]) if cls in fixed else type.__instancecheck__(cls, item)
 
         def __subclasscheck__(cls, other):
-            return issubclass(other, cls.__bases__[0])
+            return issubclass(other, cls.__bases__[0]) if cls in fixed else type.__subclasscheck__(cls, other)
 
     class FixedDatetime(real, metaclass=Kind):
         @classmethod
@@ -155,6 +157,9 @@ def fix_time_and_chance():
         def today(cls):
             return cls.utcnow()
 
+        def date(self):
+            return FixedDate(self.year, self.month, self.day)
+
         def __repr__(self):
             return "datetime." + real.__repr__(self)
 
@@ -167,7 +172,10 @@ def fix_time_and_chance():
         def __repr__(self):
             return "datetime." + real_date.__repr__(self)
 
-    for kind, name in ((FixedDatetime, "datetime"), (FixedDate, "date")):
+    fixed = (FixedDatetime, FixedDate)
+    FixedDate.min, FixedDate.max = FixedDate(1, 1, 1), FixedDate(9999, 12, 31)
+    FixedDatetime.min, FixedDatetime.max = FixedDatetime(1, 1, 1), FixedDatetime(9999, 12, 31, 23, 59, 59, 999999)
+    for kind, name in zip(fixed, ("datetime", "date")):
         kind.__name__ = kind.__qualname__ = name
         kind.__module__ = "datetime"
         setattr(datetime, name, kind)

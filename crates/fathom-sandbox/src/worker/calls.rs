@@ -194,11 +194,19 @@ use Count::{Many, One};
 
 /// A question to the sub-model; nothing when there are no prompts.
 fn query(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, MontyException> {
-    let [prompts, pattern, tokens] = match count {
-        One => arguments(call, ["prompt", "pattern", "max_tokens"])?,
-        Many => arguments(call, ["prompts", "pattern", "max_tokens"])?,
+    let [prompts, contexts, pattern, tokens] = match count {
+        One => arguments(call, ["prompt", "context", "pattern", "max_tokens"])?,
+        Many => arguments(call, ["prompts", "contexts", "pattern", "max_tokens"])?,
     };
-    let prompts = texts(prompts, count)?;
+    let prompts = each(prompts, contexts, count)?
+        .into_iter()
+        .map(|(prompt, context)| match context {
+            None => Ok(prompt),
+            Some(part) => values::given(&part)
+                .map(|part| format!("{prompt}\n\n{}", part["text"].as_str().unwrap_or_default()))
+                .map_err(|error| value_error(&error)),
+        })
+        .collect::<Result<Vec<String>, MontyException>>()?;
     let mut question = json!({ "prompts": prompts });
     match pattern {
         None | Some(MontyObject::None) => {}
@@ -216,33 +224,47 @@ fn query(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, MontyEx
 /// A question to children; nothing when there are no tasks.
 fn recurse(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, MontyException> {
     let [goals, contexts] = match count {
-        One => arguments(call, ["prompt", "context"])?,
-        Many => arguments(call, ["prompts", "contexts"])?,
+        One => arguments(call, ["question", "context"])?,
+        Many => arguments(call, ["questions", "contexts"])?,
     };
-    let goals = texts(goals, count)?;
-    let contexts = match (contexts, count) {
-        (None | Some(MontyObject::None), _) => vec![MontyObject::None; goals.len()],
-        (Some(context), One) => vec![context],
-        (Some(MontyObject::List(contexts) | MontyObject::Tuple(contexts)), Many) => contexts,
-        (Some(_), Many) => return Err(type_error("contexts must be a list")),
-    };
-    if contexts.len() != goals.len() {
-        let message = format!("{} prompts with {} contexts", goals.len(), contexts.len());
-        return Err(value_error(&message));
-    }
-    let task = |(goal, context): (String, MontyObject)| {
+    let task = |(goal, context): (String, Option<MontyObject>)| {
         let mut task = json!({ "goal": goal });
-        if context != MontyObject::None {
+        if let Some(context) = context {
             task["context"] = values::given(&context).map_err(|error| value_error(&error))?;
         }
         Ok(task)
     };
-    let tasks: Vec<Value> = goals
+    let tasks: Vec<Value> = each(goals, contexts, count)?
         .into_iter()
-        .zip(contexts)
         .map(task)
         .collect::<Result<_, MontyException>>()?;
     Ok((!tasks.is_empty()).then(|| json!({ "recurse": { "tasks": tasks } })))
+}
+
+/// Prompts, each with the part that goes with it; one part may go with all of them.
+fn each(
+    prompts: Option<MontyObject>,
+    contexts: Option<MontyObject>,
+    count: Count,
+) -> Result<Vec<(String, Option<MontyObject>)>, MontyException> {
+    let prompts = texts(prompts, count)?;
+    let contexts = match (contexts, count) {
+        (None | Some(MontyObject::None), _) => vec![None; prompts.len()],
+        (Some(MontyObject::List(contexts) | MontyObject::Tuple(contexts)), Many) => contexts
+            .into_iter()
+            .map(|context| Some(context).filter(|context| *context != MontyObject::None))
+            .collect(),
+        (Some(context @ (MontyObject::String(_) | MontyObject::Dict(_))), Many) => {
+            vec![Some(context); prompts.len()]
+        }
+        (Some(context), One) => vec![Some(context)],
+        (Some(_), Many) => return Err(type_error("contexts must be a list")),
+    };
+    if contexts.len() != prompts.len() {
+        let message = format!("{} prompts with {} contexts", prompts.len(), contexts.len());
+        return Err(value_error(&message));
+    }
+    Ok(prompts.into_iter().zip(contexts).collect())
 }
 
 fn texts(prompts: Option<MontyObject>, count: Count) -> Result<Vec<String>, MontyException> {

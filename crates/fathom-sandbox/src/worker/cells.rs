@@ -79,13 +79,18 @@ impl Session {
             }
             Left::Ended(Err(exception)) => Err(self.described(&exception)),
             Left::Submitted(Submission::Value(value)) => Ok(Some(value)),
-            Left::Submitted(Submission::Variable(name)) => match self.own_variable(&name) {
-                Some(value) => Ok(Some(value)),
-                None if names_variable(&self.naming, &name) => Err(raised(
-                    "NameError",
-                    &format!("there is no variable '{name}'"),
-                )),
-                None => Ok(Some(MontyObject::String(name))),
+            Left::Submitted(Submission::Variable(name)) => match named(&self.naming, &name) {
+                Named::Literally => {
+                    let value = self.own_variable(&name).map(Some);
+                    value.ok_or_else(|| {
+                        raised("NameError", &format!("there is no variable '{name}'"))
+                    })
+                }
+                Named::Made => {
+                    let value = self.own_variable(&name);
+                    Ok(Some(value.unwrap_or(MontyObject::String(name))))
+                }
+                Named::Not => Ok(Some(MontyObject::String(name))),
             },
         };
         match ended.and_then(|submitted| self.given(submitted, &mut end)) {
@@ -110,7 +115,7 @@ impl Session {
             values::given(value).map_err(|error| raised("ValueError", &error))
         };
         if let Some(value) = submitted {
-            return handed_over(&value).map(Some);
+            return handed_over(&what_it_holds(value)).map(Some);
         }
         let Some(MontyObject::Dict(answer)) = self.variable("answer") else {
             return Ok(None);
@@ -250,17 +255,56 @@ fn beginning() -> String {
         code.extend([name, " = ", python, "\n"]);
         names.extend([name, ", "]);
     }
+    // What models write that have JSON in mind.
+    code.push_str("true, false, null = True, False, None\n");
     code + &format!("QueryError = ({names})\nanswer = {{'content': '', 'ready': False}}\n")
 }
 
-/// Whether code gives this as the name of a variable, not as the value of one.
-fn names_variable(code: &str, name: &str) -> bool {
-    code.split(FINAL_VAR).skip(1).any(|argument| {
-        let literal = argument.trim_start().trim_start_matches(['f', 'r', 'u']);
-        let rest = literal.strip_prefix(['"', '\'']);
-        let rest = rest.and_then(|rest| rest.strip_prefix(name));
-        rest.is_some_and(|rest| rest.starts_with(['"', '\'']))
-    })
+/// Who submits `answer` itself means what stands in it.
+fn what_it_holds(value: MontyObject) -> MontyObject {
+    let content = match &value {
+        MontyObject::Dict(pairs) => match pairs.iter().collect::<Vec<_>>().as_slice() {
+            [
+                (MontyObject::String(content), held),
+                (MontyObject::String(ready), _),
+            ] if content == "content" && ready == "ready" => Some(held.clone()),
+            _ => None,
+        },
+        _ => None,
+    };
+    content.unwrap_or(value)
+}
+
+/// How code names a variable that is the answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Named {
+    /// It gives the value of one.
+    Not,
+    /// It may have put the name together.
+    Made,
+    Literally,
+}
+
+fn named(code: &str, name: &str) -> Named {
+    let ways = code.split(FINAL_VAR).skip(1).map(|argument| {
+        let argument = argument.trim_start();
+        let literal = argument.trim_start_matches(['f', 'r', 'u']);
+        let quoted = literal.strip_prefix(['"', '\'']);
+        match quoted.and_then(|rest| rest.split_once(['"', '\''])) {
+            None => Named::Not,
+            Some((quoted, _)) if quoted == name => Named::Literally,
+            Some((quoted, after)) => {
+                let is_filled = argument.starts_with('f') && quoted.contains('{');
+                let is_whole = after.trim_start().starts_with(')');
+                if is_filled || !is_whole {
+                    Named::Made
+                } else {
+                    Named::Not
+                }
+            }
+        }
+    });
+    ways.max().unwrap_or(Named::Not)
 }
 
 fn raised(name: &str, message: &str) -> Value {

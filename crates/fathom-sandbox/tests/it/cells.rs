@@ -126,6 +126,9 @@ async fn r02_questions_carry_what_code_gave_them() {
 #[tokio::test]
 async fn r02_every_way_to_submit_is_taken() {
     let ways = [
+        ("x = 9\nv = {'k': 'x'}\nFINAL_VAR(v['k'])", Form::Text, "x"),
+        ("x = 9\nFINAL_VAR(name='x')", Form::Json, "9"),
+        ("FINAL = 'x'\nFINAL_VAR(FINAL)", Form::Text, "x"),
         ("SUBMIT('x')", Form::Text, "x"),
         ("FINAL('x')", Form::Text, "x"),
         ("v = 'x'\nFINAL_VAR('v')", Form::Text, "x"),

@@ -1,7 +1,8 @@
 //! Finds the code in what a model says: fenced blocks among prose, several of them, or one that was never closed.
 
+use super::bare;
 use super::strings::ends_in_string;
-use super::submission::Submission;
+use super::submission::{Submission, is_expression};
 use super::thoughts::after_thoughts;
 
 /// What a model wants with its turn.
@@ -23,7 +24,58 @@ pub(super) struct Heard {
     pub(super) words: String,
 }
 
-const LANGUAGES: [&str; 5] = ["repl", "python", "py", "python3", "ipython"];
+/// What models call Python.
+const LANGUAGES: [&str; 17] = [
+    "repl",
+    "python",
+    "py",
+    "python3",
+    "py3",
+    "python_repl",
+    "python_code",
+    "ipython",
+    "ipython3",
+    "jupyter",
+    "notebook",
+    "cell",
+    "code",
+    "tool_code",
+    "code_interpreter",
+    "exec",
+    "execute",
+];
+
+/// What is no Python, whatever stands in it.
+const OTHERS: [&str; 28] = [
+    "bash",
+    "c",
+    "console",
+    "cpp",
+    "css",
+    "csv",
+    "diff",
+    "go",
+    "html",
+    "ini",
+    "java",
+    "javascript",
+    "js",
+    "json",
+    "jsonl",
+    "log",
+    "markdown",
+    "md",
+    "output",
+    "rust",
+    "sh",
+    "shell",
+    "sql",
+    "text",
+    "toml",
+    "txt",
+    "xml",
+    "yaml",
+];
 
 /// What begins a line of code for a session, and of little else.
 const BEGINNINGS: [&str; 3] = ["print(", "import ", "answer["];
@@ -45,12 +97,17 @@ const SIGNS: [&str; 10] = [
 /// Fences that are looked at to see where a string with fences in it ends.
 const QUOTED_FENCES_MAX: usize = 16;
 
+/// Bytes that are read again in a reply to see which of its fences stand in strings. Beyond them a fence is a fence.
+const LOOKED_AT_BYTES_MAX: usize = 16 << 20;
+
 /// What a block says that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// Python.
     Named,
     Unnamed,
+    /// A word that says nothing.
+    Unknown,
     Other,
 }
 
@@ -67,7 +124,16 @@ struct Fenced<'a> {
 /// Reads a reply.
 pub(super) fn read(reply: &str) -> Heard {
     let said = after_thoughts(reply);
-    let blocks = blocks(said);
+    let mut blocks = blocks(said);
+    for block in &mut blocks {
+        if block.kind == Kind::Unknown {
+            block.kind = if is_program(&block.code) {
+                Kind::Unnamed
+            } else {
+                Kind::Other
+            };
+        }
+    }
     // A block that names its language is meant to be run; one without may be an example of output.
     let named = blocks.iter().any(|block| block.kind == Kind::Named);
     let wanted = if named { Kind::Named } else { Kind::Unnamed };
@@ -75,6 +141,12 @@ pub(super) fn read(reply: &str) -> Heard {
     let run: Vec<_> = run.filter(|block| !block.code.trim().is_empty()).collect();
     let code: Vec<&str> = run.iter().map(|block| block.code.trim_end()).collect();
     let first = submission(said, 0, &blocks);
+    if let Some(answer) = words_for_an_answer(&code, first.as_ref()) {
+        return Heard {
+            turn: Turn::Final(answer),
+            words: String::new(),
+        };
+    }
     let made = |code: &&str| {
         is_program(code) || first.as_ref().is_some_and(|first| first.is_made_by(code))
     };
@@ -89,6 +161,19 @@ pub(super) fn read(reply: &str) -> Heard {
     }
     // Without any sign that it is code, a block may be what an answer rests upon; one in another language holds no other code.
     let first = first.or_else(|| submission(said, 0, &[]).filter(|_| code.is_empty()));
+    let is_code = first
+        .as_ref()
+        .is_none_or(|first| matches!(first.turn, Turn::Code(_)));
+    let bare = bare::code(said).filter(|bare| {
+        let is_more = bare.lines().nth(1).is_some() || first.is_none();
+        blocks.is_empty() && is_code && is_more && is_program(bare)
+    });
+    if let Some(code) = bare {
+        return Heard {
+            turn: Turn::Code(code),
+            words: String::new(),
+        };
+    }
     let (turn, words) = match first {
         Some(submission) => (submission.turn, submission.before),
         None if code.is_empty() => (Turn::Prose, said.trim()),
@@ -101,6 +186,22 @@ pub(super) fn read(reply: &str) -> Heard {
     }
 }
 
+/// The answer in words that stands in a block by itself, or around the blocks.
+fn words_for_an_answer(code: &[&str], first: Option<&Submission<'_>>) -> Option<String> {
+    if let Some(Turn::Final(words)) = first.map(|first| &first.turn)
+        && code.iter().any(|code| words.contains(code))
+    {
+        return Some(words.clone());
+    }
+    let [code] = code else {
+        return None;
+    };
+    match Submission::read(code, 0)?.turn {
+        Turn::Final(words) if !is_expression(&words) => Some(words),
+        Turn::Final(_) | Turn::Code(_) | Turn::Prose => None,
+    }
+}
+
 /// The first submission from here on that stands outside of all blocks.
 fn submission<'a>(said: &'a str, from: usize, blocks: &[Fenced<'_>]) -> Option<Submission<'a>> {
     let mut lines = outside(said, blocks).filter(|(at, _)| *at >= from);
@@ -110,9 +211,8 @@ fn submission<'a>(said: &'a str, from: usize, blocks: &[Fenced<'_>]) -> Option<S
 /// The lines that stand in no block, with their places.
 fn outside<'a>(said: &'a str, blocks: &[Fenced<'_>]) -> impl Iterator<Item = (usize, &'a str)> {
     let inside = |at: usize| {
-        blocks
-            .iter()
-            .any(|block| (block.from..block.to).contains(&at))
+        let begun = blocks.partition_point(|block| block.from <= at);
+        begun > 0 && at < blocks[begun - 1].to
     };
     lines(said).filter(move |(at, _)| !inside(*at))
 }
@@ -141,6 +241,7 @@ fn is_program(code: &str) -> bool {
 fn blocks(said: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<(char, usize, Fenced<'_>)> = None;
+    let mut looks = Looks(LOOKED_AT_BYTES_MAX);
     for (at, line) in lines(said) {
         let to = at + line.len();
         let line = line.trim_end_matches(['\n', '\r']);
@@ -149,18 +250,19 @@ fn blocks(said: &str) -> Vec<Fenced<'_>> {
             Some((other, count, block)) => {
                 let ends = info.is_empty() || is_named(info);
                 let ends = mark == other && length >= count && ends;
-                let is_python = block.kind != Kind::Other;
-                ends && !(is_python && is_quoted(&block.code, &said[at..], (*other, *count)))
+                let is_python = matches!(block.kind, Kind::Named | Kind::Unnamed);
+                ends && !(is_python && looks.is_quoted(&block.code, &said[at..], (*other, *count)))
             }
             None => true,
         });
+        let fence = fence.or_else(|| opened_after_words(line).filter(|_| open.is_none()));
         let Some((mark, length, info)) = fence else {
             let Some((mark, length, mut block)) = open.take() else {
                 continue;
             };
             let line = without(block.indent, line);
             let last = before_end(line, mark, length)
-                .filter(|last| !ends_in_string(&format!("{}{last}", block.code)));
+                .filter(|last| !looks.end_in_string(&block.code, last));
             block.code.push_str(last.unwrap_or(line));
             block.code.push('\n');
             block.to = to;
@@ -181,11 +283,12 @@ fn blocks(said: &str) -> Vec<Fenced<'_>> {
         let kind = match language(info).as_str() {
             "" => Kind::Unnamed,
             language if LANGUAGES.contains(&language) => Kind::Named,
-            _ => Kind::Other,
+            language if OTHERS.contains(&language) => Kind::Other,
+            _ => Kind::Unknown,
         };
         let block = Fenced {
             kind,
-            indent: &line[..line.len() - unindented(line).len()],
+            indent: indent(line),
             code: String::new(),
             from: at,
             to,
@@ -197,34 +300,53 @@ fn blocks(said: &str) -> Vec<Fenced<'_>> {
     blocks
 }
 
-/// Whether the fence that the rest begins with stands in a string of the code before it: a later one closes the block then.
-fn is_quoted(code: &str, rest: &str, (mark, count): (char, usize)) -> bool {
-    if !ends_in_string(code) {
-        return false;
+/// Bytes that may still be read again.
+struct Looks(usize);
+
+impl Looks {
+    fn spend(&mut self, bytes: usize) -> bool {
+        let left = self.0.checked_sub(bytes);
+        self.0 = left.unwrap_or(0);
+        left.is_some()
     }
-    let mut code = code.to_owned();
-    let mut looks = 0;
-    for (_, line) in lines(rest) {
-        let is_bare = fence(line.trim_end()).is_some_and(|(other, length, info)| {
-            other == mark && length >= count && info.is_empty()
-        });
-        let last = if is_bare {
-            Some("")
-        } else {
-            before_end(line, mark, count)
-        };
-        if let Some(last) = last {
-            if !ends_in_string(&format!("{code}{last}")) {
-                return true;
+
+    /// Whether code, with this at its end, ends within a string of several lines.
+    fn end_in_string(&mut self, code: &str, last: &str) -> bool {
+        self.spend(code.len() + last.len()) && ends_in_string(&format!("{code}{last}"))
+    }
+
+    /// Whether the fence that the rest begins with stands in a string of the code before it: a later one closes the block then.
+    fn is_quoted(&mut self, code: &str, rest: &str, (mark, count): (char, usize)) -> bool {
+        if !self.end_in_string(code, "") {
+            return false;
+        }
+        let mut code = code.to_owned();
+        let mut fences = 0;
+        for (_, line) in lines(rest) {
+            let is_bare = fence(line.trim_end()).is_some_and(|(other, length, info)| {
+                other == mark && length >= count && info.is_empty()
+            });
+            let last = if is_bare {
+                Some("")
+            } else {
+                before_end(line, mark, count)
+            };
+            if let Some(last) = last {
+                if !self.end_in_string(&code, last) {
+                    return self.0 > 0;
+                }
+                fences += 1;
+                if fences == QUOTED_FENCES_MAX {
+                    return false;
+                }
             }
-            looks += 1;
-            if looks == QUOTED_FENCES_MAX {
+            if !self.spend(line.len()) {
                 return false;
             }
+            code.push_str(line);
         }
-        code.push_str(line);
+        false
     }
-    false
 }
 
 /// The end of a block's code, where the fence that closes it stands in the same line.
@@ -239,7 +361,9 @@ fn before_end(line: &str, mark: char, length: usize) -> Option<&str> {
 
 /// The language that a fence names.
 fn language(info: &str) -> String {
-    let word = info.chars().take_while(|c| c.is_alphanumeric());
+    let word = info
+        .chars()
+        .take_while(|c| c.is_alphanumeric() || *c == '_');
     word.flat_map(char::to_lowercase).collect()
 }
 
@@ -249,12 +373,32 @@ fn is_named(info: &str) -> bool {
 
 /// A line of a block in a list or a quote, without the spaces and marks that it has from there.
 fn without<'a>(indent: &str, line: &'a str) -> &'a str {
+    // The mark of a list stands before its first line only.
+    let is_same =
+        |(line, mark): &(u8, u8)| line == mark || *line == b' ' && !b" \t>".contains(mark);
     let same = line.bytes().zip(indent.bytes());
-    &line[same.take_while(|(a, b)| a == b).count()..]
+    &line[same.take_while(is_same).count()..]
 }
 
+/// What stands before the fence of a line, where that is no words.
+fn indent(line: &str) -> &str {
+    let rest = unindented(line);
+    let is_fence = rest.starts_with(['`', '~']);
+    &line[..if is_fence { line.len() - rest.len() } else { 0 }]
+}
+
+/// A line without what stands before it in a list or a quote.
 fn unindented(line: &str) -> &str {
-    line.trim_start_matches([' ', '\t', '>'])
+    let is_space = |c: char| c.is_whitespace() || ['>', '\u{feff}', '\u{200b}'].contains(&c);
+    let rest = line.trim_start_matches(is_space);
+    let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = number.len() < rest.len() && number.starts_with(['.', ')']);
+    let is_listed = is_numbered || rest.starts_with(['-', '*', '+']);
+    let item = if is_numbered { number } else { rest };
+    match item.get(1..) {
+        Some(item) if is_listed && item.starts_with(' ') => item.trim_start_matches(is_space),
+        _ => rest,
+    }
 }
 
 /// The mark, length and info of a line that opens or closes a block.
@@ -265,6 +409,13 @@ fn fence(line: &str) -> Option<(char, usize, &str)> {
     let info = line[length..].trim();
     // ````code```` on one line is a word in prose.
     (length >= 3 && !info.contains(mark)).then_some((mark, length, info))
+}
+
+/// The same for a fence that stands after words in its line: `Step 1: ```python`.
+fn opened_after_words(line: &str) -> Option<(char, usize, &str)> {
+    let (words, info) = line.rsplit_once("```")?;
+    let is_one = !words.contains('`') && LANGUAGES.contains(&info.trim().to_lowercase().as_str());
+    is_one.then_some(('`', 3, info.trim()))
 }
 
 #[cfg(test)]

@@ -284,3 +284,112 @@ fn r02_a_block_without_a_name_may_be_what_an_answer_rests_on() {
         "It was web-3."
     );
 }
+
+/// Each of these lines could end the block if the string before it were closed; looking anew each time would take hours.
+#[test]
+fn r03_a_reply_of_nothing_but_fences_is_read_all_the_same() {
+    for line in ["a```\n", "```python\n", "```\n"] {
+        let reply = format!("```python\ns = '''\n{}", line.repeat(300_000));
+        let Turn::Code(code) = read(&reply).turn else {
+            panic!("it is code");
+        };
+        assert!(code.starts_with("s = '''"), "{line}");
+    }
+}
+
+#[test]
+fn r01_blocks_are_found_however_models_begin_them() {
+    let cases = [
+        (
+            "```tool_code\nx = 1\nprint(x)\n```",
+            code("x = 1\nprint(x)"),
+        ),
+        (
+            "```Python3.11\nx = 1\nprint(x)\n```",
+            code("x = 1\nprint(x)"),
+        ),
+        ("```solution\nx = 1\nprint(x)\n```", code("x = 1\nprint(x)")),
+        ("```mermaid\ngraph TD\n```", Turn::Prose),
+        ("```output\nprint(1)\n```", Turn::Prose),
+        (
+            "- ```python\n  x = 1\n  print(x)\n  ```",
+            code("x = 1\nprint(x)"),
+        ),
+        (
+            "2. ```repl\n   x = 1\n   print(x)\n   ```",
+            code("x = 1\nprint(x)"),
+        ),
+        ("\u{feff}```repl\nprint(1)\n```", code("print(1)")),
+        ("**Step 1:** ```python\nprint(1)\n```", code("print(1)")),
+        ("Put it into ```python``` blocks.", Turn::Prose),
+        (
+            "```repl\nx = a -b\n- c\nprint(x)\n```",
+            code("x = a -b\n- c\nprint(x)"),
+        ),
+    ];
+    for (reply, expected) in cases {
+        assert_eq!(read(reply).turn, expected, "{reply:?}");
+    }
+}
+
+#[test]
+fn r01_code_without_a_fence_is_run_as_a_whole() {
+    let cases = [
+        (
+            "import re\nn = len(re.findall('o', context))\nSUBMIT(n)",
+            code("import re\nn = len(re.findall('o', context))\nSUBMIT(n)"),
+        ),
+        (
+            "I count the lines:\n\n<execute>\nn = 0\nfor line in context.splitlines():\n    if 'x' in line:\n        n += 1\nprint(n)\n</execute>\nThat shows it.",
+            code(
+                "n = 0\nfor line in context.splitlines():\n    if 'x' in line:\n        n += 1\nprint(n)",
+            ),
+        ),
+        (
+            "python\nif 'web-3' in context:\n    SUBMIT('web-3')\nelse:\n    SUBMIT('none')",
+            code("if 'web-3' in context:\n    SUBMIT('web-3')\nelse:\n    SUBMIT('none')"),
+        ),
+        (
+            "rows = [\nline\nfor line in context\n]\nprompt = '''\nRead this.\n'''\nprint(llm_query(prompt))",
+            code(
+                "rows = [\nline\nfor line in context\n]\nprompt = '''\nRead this.\n'''\nprint(llm_query(prompt))",
+            ),
+        ),
+        // Words, though some of them stand in code.
+        ("The total = 5 in the log.\nSUBMIT(5)", code("SUBMIT(5)")),
+        ("x = 42 because it says so.\nSUBMIT(42)", code("SUBMIT(42)")),
+        (
+            "x = 42\nFINAL(The answer is 42.)",
+            Turn::Final("The answer is 42.".into()),
+        ),
+        ("for example:\nthe log is empty", Turn::Prose),
+        ("It was web-3 (see above).", Turn::Prose),
+    ];
+    for (reply, expected) in cases {
+        assert_eq!(read(reply).turn, expected, "{reply:?}");
+    }
+}
+
+#[test]
+fn r02_words_in_final_are_an_answer_wherever_it_stands() {
+    let words = |text: &str| Turn::Final(text.to_owned());
+    let cases = [
+        (
+            "```repl\nFINAL(The total is 12.)\n```",
+            words("The total is 12."),
+        ),
+        ("```repl\nFINAL(42)\n```", code("FINAL(42)")),
+        ("```repl\nFINAL(total)\n```", code("FINAL(total)")),
+        (
+            "FINAL(Write it so:\n```python\nprint(1)\n```\nand run it.)",
+            words("Write it so:\n```python\nprint(1)\n```\nand run it."),
+        ),
+        ("**FINAL(It is web-3.)**", words("It is web-3.")),
+        ("`SUBMIT(\"web-3\")`", code("SUBMIT(\"web-3\")")),
+        ("`SUBMIT(x)` is what I would call.", Turn::Prose),
+        ("`FINAL(` ends the work.", Turn::Prose),
+    ];
+    for (reply, expected) in cases {
+        assert_eq!(read(reply).turn, expected, "{reply:?}");
+    }
+}

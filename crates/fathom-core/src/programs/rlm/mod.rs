@@ -1,6 +1,7 @@
 //! `rlm`: a question about material far larger than a model's window. The material is a variable in a sandbox; the model
 //! writes code, sees what it prints, and submits an answer. Code asks other models and child episodes through here.
 
+mod bare;
 mod choosing;
 mod facts;
 mod fence;
@@ -90,6 +91,8 @@ pub struct Rlm {
     was_cut: bool,
     /// The best answer so far.
     best: Option<Value>,
+    /// The draft that was told last.
+    draft: Option<Value>,
     /// What the last reply said in words, which is better than nothing.
     words: String,
     /// What the model was told last, without what is added to each turn.
@@ -121,6 +124,7 @@ impl Rlm {
             same: 0,
             was_cut: false,
             best: None,
+            draft: None,
             words: String::new(),
             told: String::new(),
             input_tokens: 0,
@@ -266,9 +270,7 @@ impl Rlm {
                 took: end.took,
             });
         }
-        if let Some(draft) = &end.draft {
-            self.best = Some(draft.clone());
-        }
+        self.hear_draft(end.draft.as_ref());
         if let Some(submitted) = &end.submitted {
             self.choosing = None;
             return match self.mismatch(submitted) {
@@ -296,7 +298,10 @@ impl Rlm {
 
     /// The model's next turn, with what came of this one; the end where that was the same again and again.
     fn go_on(&mut self, said: String, view: &View<'_>) -> Vec<Ask> {
-        let now = (std::mem::take(&mut self.code), said);
+        let now = (
+            std::mem::take(&mut self.code),
+            words::without_numbers(&said),
+        );
         self.same = if self.former.as_ref() == Some(&now) {
             self.same + 1
         } else {
@@ -309,7 +314,7 @@ impl Rlm {
                 "the same code had the same outcome again and again",
             );
         }
-        self.next.clone_from(&now.1);
+        self.next = said;
         if self.same > 0 {
             self.next = format!("{}\n{}", self.next, words::SAME);
         }
@@ -317,7 +322,18 @@ impl Rlm {
         self.turn(view)
     }
 
-    fn accept(&mut self, answer: Value) -> Vec<Ask> {
+    /// A draft stands in the session until code changes it: told again, it is no newer than what was submitted since.
+    fn hear_draft(&mut self, draft: Option<&Value>) {
+        if draft.is_some() && self.draft.as_ref() != draft {
+            self.draft = draft.cloned();
+            self.best = draft.cloned();
+        }
+    }
+
+    fn accept(&mut self, mut answer: Value) -> Vec<Ask> {
+        if self.schema.wants_more_than(answer.text.as_str()) {
+            answer.form = Form::Json;
+        }
         self.best = Some(answer);
         self.finish(Status::Ok, StopReason::Success, "answered")
     }
@@ -418,9 +434,7 @@ impl Program for Rlm {
             }
             Input::Refused { ask, reason } if self.waiting.is_for(ask) => self.on_refused(reason),
             Input::Cell { ask, question } if self.waiting == Waiting::Cell(ask) => {
-                if let Some(draft) = &question.draft {
-                    self.best = Some(draft.clone());
-                }
+                self.hear_draft(question.draft.as_ref());
                 self.questions.ask(question, &self.params, view)
             }
             Input::CellEnded { ask, end } if self.waiting == Waiting::Cell(ask) => {

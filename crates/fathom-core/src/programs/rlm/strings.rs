@@ -70,12 +70,12 @@ pub(super) fn ends_in_string(code: &str) -> bool {
     let mut at = 0;
     while let Some(next) = code[at..].chars().next() {
         let rest = &code[at..];
-        let line = rest.find('\n').unwrap_or(rest.len());
+        let line = || rest.find('\n').unwrap_or(rest.len());
         at += match quoted(rest) {
             Some(Quoted::Closed(bytes)) => bytes,
             Some(Quoted::Open { is_long: true }) => return true,
-            Some(Quoted::Open { is_long: false }) => line,
-            None if next == '#' => line,
+            Some(Quoted::Open { is_long: false }) => line(),
+            None if next == '#' => line(),
             None => next.len_utf8(),
         };
     }

@@ -9,6 +9,12 @@ const SUBMITS: [&str; 3] = ["SUBMIT(", FINAL, "FINAL_VAR("];
 /// The one that some models put words into.
 const FINAL: &str = "FINAL(";
 
+/// What words are marked with.
+const MARKS: [char; 3] = ['*', '`', '_'];
+
+/// Names in a submission that are looked for in code.
+const NAMES_MAX: usize = 64;
+
 /// Words that stand between two others in Python.
 const BETWEEN: [&str; 10] = [
     "and", "or", "not", "in", "is", "if", "else", "for", "lambda", "await",
@@ -47,7 +53,9 @@ enum Inner {
 impl<'a> Submission<'a> {
     /// Reads the submission that the line at this place begins with, if it does.
     pub(super) fn read(said: &'a str, at: usize) -> Option<Self> {
-        let start = said[at..].trim_start();
+        let line = said[at..].trim_start();
+        let start = line.trim_start_matches(MARKS);
+        let is_marked = start.len() < line.len();
         let call = SUBMITS.into_iter().find(|call| start.starts_with(call))?;
         let rest = start[call.len()..].trim();
         let code = up_to_bracket(rest);
@@ -75,7 +83,14 @@ impl<'a> Submission<'a> {
         };
         let after = code.map_or("", |code| &rest[code.len() + 1..]);
         let after = after.lines().next().unwrap_or_default().trim();
-        let is_alone = after.is_empty() || after == "." || after.starts_with(['#', ';', '`']);
+        // A call in marks among words is a word about it.
+        let end = code.map_or(rest.lines().next().unwrap_or_default(), |_| after);
+        let end = end.trim_end().trim_end_matches(MARKS);
+        if is_marked && !(end.is_empty() || code.is_none() && end.ends_with(')')) {
+            return None;
+        }
+        let is_alone =
+            is_marked || after.is_empty() || after == "." || after.starts_with(['#', ';', '`']);
         Some(Self {
             turn,
             below_code: below_code.filter(|_| is_alone),
@@ -94,7 +109,8 @@ impl<'a> Submission<'a> {
             })
         };
         let names = self.inner.split(|c: char| !c.is_alphanumeric() && c != '_');
-        names.filter(|name| !name.is_empty()).any(is_set)
+        let names = names.filter(|name| !name.is_empty());
+        names.take(NAMES_MAX).any(is_set)
     }
 }
 
@@ -146,7 +162,7 @@ enum Last {
 }
 
 /// Whether Python could read it as an expression: no word follows on another as in prose.
-fn is_expression(text: &str) -> bool {
+pub(super) fn is_expression(text: &str) -> bool {
     let mut last = Last::Operator;
     let mut depth = 0_usize;
     let mut at = 0;

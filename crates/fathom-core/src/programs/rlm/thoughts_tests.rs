@@ -8,6 +8,11 @@ fn r01_thoughts_end_where_the_reply_begins() {
         ("\n <think>Hm.</think><think>So.</think>Yes.", "Yes."),
         ("Hm.</think>Yes.", "Yes."),
         ("<think>It never ends", ""),
+        (
+            "<Thinking>\nMaybe:\nFINAL(bad)\n</Thinking>\nYes.",
+            "\nYes.",
+        ),
+        ("[THINK]Hm.[/THINK]<scratchpad>x</scratchpad>Yes.", "Yes."),
         ("Yes.", "Yes."),
         ("Yes. <think>Or no", "Yes. <think>Or no"),
         (code, code),

@@ -76,6 +76,15 @@ impl Scan<'_> {
     /// `0049 30 …`.
     fn zeros_end(&self, groups: &[Group], announced: bool) -> Option<usize> {
         let first = groups[0];
+        // `10:00:00 2024-05-02`: the zeros are the end of a time, or of a fraction.
+        let before = first
+            .start
+            .checked_sub(2)
+            .and_then(|at| self.bytes.get(at..at + 2));
+        let is_part = before.is_some_and(|b| b[0].is_ascii_digit() && matches!(b[1], b':' | b'.'));
+        if is_part || groups.get(1..).is_some_and(is_date) {
+            return None;
+        }
         let zeros = self.text[first.start..first.end].starts_with("00");
         let end = zeros.then(|| self.abroad_end(groups, 2)).flatten()?;
         (announced || end != first.end).then_some(end)

@@ -158,6 +158,24 @@ fn addresses_of_this_host_and_masks_stay() {
     );
 }
 
+/// Zeros at the end of a time are no way to dial abroad.
+#[test]
+fn times_beside_dates_are_no_telephone_numbers() {
+    let redactor = redactor();
+    for text in [
+        "2024-05-01 10:00:00 2024-05-02 10:00:00",
+        "08:00 2024-01-02 12:00",
+        "from 10:00:00+02:00 2024-05-02 10:00:00+02:00",
+        "00:30:00+00:00 1711845000.0",
+        "took 3.00 2024-05-02",
+    ] {
+        assert_eq!(redactor.redact(text).text, text);
+    }
+    for text in ["Tel.:0049 30 1234567", "at 10:00 call 0049 30 1234567"] {
+        assert!(redactor.redact(text).text.ends_with("[phone]"), "{text}");
+    }
+}
+
 #[test]
 fn words_without_spaces_between_them_are_words() {
     let redactor = redactor();
