@@ -59,6 +59,7 @@ enum Errand {
 pub(crate) struct Admission {
     breaker: Arc<Breaker>,
     errand: Errand,
+    begun: Instant,
     settled: bool,
 }
 
@@ -89,6 +90,7 @@ impl Breaker {
         Ok(Admission {
             breaker: Arc::clone(self),
             errand,
+            begun: clock::now(),
             settled: false,
         })
     }
@@ -118,6 +120,9 @@ impl Admission {
         self.settled = true;
         let mut circuit = self.breaker.lock();
         match failed {
+            // Calls side by side that fail together tell of one failure, not of many in a row. Those that time out have
+            // waited long enough, each of them.
+            Some(FailureKind::Connection | FailureKind::Server) if self.is_told(&circuit) => {}
             Some(FailureKind::Connection | FailureKind::Server | FailureKind::Timeout) => {
                 self.note_failure(&mut circuit);
             }
@@ -134,6 +139,14 @@ impl Admission {
                 | FailureKind::TooLarge,
             )
             | None => *circuit = Circuit::closed(),
+        }
+    }
+
+    /// Whether a failure was noted after this call had begun.
+    fn is_told(&self, circuit: &Circuit) -> bool {
+        match circuit {
+            Circuit::Closed(failures) => failures.back().is_some_and(|last| self.begun < *last),
+            Circuit::Open { .. } | Circuit::Probing => false,
         }
     }
 

@@ -33,6 +33,20 @@ async fn x05_five_failures_in_a_row_open_the_circuit() {
     assert!(refused.detail.as_str().contains("15.0 s"), "{refused}");
 }
 
+/// A server that is away for a moment fails all calls that are on their way then.
+#[tokio::test(start_paused = true)]
+async fn x05_calls_that_fail_together_count_once() {
+    for (kind, opens) in [(FailureKind::Server, false), (FailureKind::Timeout, true)] {
+        let breaker = breaker();
+        let wave: Vec<_> = (0..20).map(|_| breaker.admit().unwrap()).collect();
+        tokio::time::advance(Duration::from_millis(100)).await;
+        for call in wave {
+            call.settle(Some(kind));
+        }
+        assert_eq!(breaker.admit().is_err(), opens, "{kind}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn x05_an_answer_of_any_kind_breaks_the_row() {
     for answer in [
