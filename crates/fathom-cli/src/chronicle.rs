@@ -87,12 +87,10 @@ pub(crate) fn words(event: &EventKind) -> String {
         EventKind::CellYielded { ask, question } => format!("{ask} {}", asked(question)),
         EventKind::CellFinished { ask, end } => {
             let how = end.error.as_ref().map_or("done", |error| error.kind.name());
-            let submitted = if end.submitted.is_some() {
-                ", submitted"
-            } else {
-                ""
-            };
-            format!("{ask} {how}{submitted} {}", quoted(&end.output.head))
+            match &end.submitted {
+                Some(value) => format!("{ask} {how}, submitted {}", quoted(&value.text)),
+                None => format!("{ask} {how} {}", quoted(&end.output.head)),
+            }
         }
         EventKind::EffectDecided { ask, decision, .. } => format!("{ask} {decision:?}"),
         EventKind::EffectSettled { ask, outcome, .. } => format!("{ask} {outcome:?}"),

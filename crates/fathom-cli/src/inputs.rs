@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal as _, Read};
 use std::path::{Path, PathBuf};
 
+use fathom_core::outcome::clip;
 use fathom_core::programs::direct::Material;
 
 use crate::error::CliError;
@@ -57,11 +58,20 @@ pub(crate) fn read_text(file: &Path) -> Result<String, CliError> {
 /// A JSON schema in a file.
 pub(crate) fn schema(file: &Path) -> Result<serde_json::Value, CliError> {
     let text = read_file(file, BYTES_MAX)?;
-    serde_json::from_str(&text).map_err(|error| CliError::BadValue {
+    let bad = |why: String| CliError::BadValue {
         what: "--schema".to_owned(),
         value: file.display().to_string(),
-        why: format!("it is no JSON: {error}"),
-    })
+        why,
+    };
+    let schema =
+        serde_json::from_str(&text).map_err(|error| bad(format!("it is no JSON: {error}")))?;
+    jsonschema::validator_for(&schema).map_err(|error| {
+        bad(format!(
+            "it is no JSON schema: {}",
+            clip(&error.to_string(), 200)
+        ))
+    })?;
+    Ok(schema)
 }
 
 /// A rubric, or the file that holds it.

@@ -24,6 +24,9 @@ pub(crate) const EPISODES_SHOWN_MAX: usize = 20;
 /// Below this many columns the figures are written tightly.
 pub(crate) const ROOMY_COLUMNS: usize = 60;
 
+/// Bytes of an answer that are looked at for the words beside its episode; no terminal shows more of them in a line.
+const WORDS_BYTES_MAX: usize = 4_096;
+
 const LABEL_COLUMNS_MAX: usize = 28;
 
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
@@ -237,8 +240,8 @@ fn words(id: &EpisodeId, chapter: &Chapter) -> String {
             if let Some(seat) = council::seat_report(chapter) {
                 return council::words(&seat);
             }
-            let answer = result.answer.as_ref().map(Text::as_str);
-            one_line(answer.unwrap_or_default())
+            let answer = result.answer.as_ref().map_or("", Text::as_str);
+            one_line(&answer[..answer.floor_char_boundary(WORDS_BYTES_MAX)])
         }
         _ => String::new(),
     }

@@ -37,7 +37,7 @@ impl Default for CellLimits {
             time: Millis(30_000),
             memory: 512 << 20,
             output: 8 << 10,
-            questions: 20_000,
+            questions: 10_000,
             question_bytes: question_bytes(),
         }
     }

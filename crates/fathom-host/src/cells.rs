@@ -115,9 +115,10 @@ impl Notebooks {
                     notebook.past.clear();
                 }
                 let keeps = error.is_none_or(CellErrorKind::keeps_session);
-                notebook
-                    .past
-                    .extend(ended.map(|(_, cell)| cell).filter(|_| keeps));
+                if let Some((_, cell)) = ended.filter(|_| keeps) {
+                    let took = Some(end.took);
+                    notebook.past.push(PastCell { took, ..cell });
+                }
             }
             _ => {}
         }
@@ -130,8 +131,12 @@ impl Notebooks {
                         .as_ref()
                         .is_none_or(|(current, _)| current != ask)
                     {
-                        let (code, asked) = (code.clone(), Vec::new());
-                        notebook.current = Some((*ask, PastCell { code, asked }));
+                        let cell = PastCell {
+                            code: code.clone(),
+                            asked: Vec::new(),
+                            took: None,
+                        };
+                        notebook.current = Some((*ask, cell));
                     }
                 }
                 Command::AnswerCell { ask, answer } => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use fathom_core::cell::{CellEnd, CellError, CellErrorKind, CellLimits};
 use fathom_core::text::Text;
+use fathom_core::unit::Millis;
 use tokio::select;
 use tokio::sync::mpsc;
 
@@ -32,6 +33,25 @@ pub(crate) struct Job {
 pub(crate) struct Past {
     pub(crate) code: Text,
     pub(crate) record: Record,
+    /// How long it worked, where that is known.
+    pub(crate) took: Option<Millis>,
+}
+
+/// A cell that runs again may take so many times as long as it may, and so many times as long as it took and this: others may
+/// compute beside it now.
+const AGAIN_TIMES: u64 = 4;
+const AGAIN_TOOK_TIMES: u64 = 8;
+const AGAIN_MORE: u64 = 2_000;
+
+impl Past {
+    fn limits(&self, limits: &CellLimits) -> CellLimits {
+        let longest = limits.time.0.saturating_mul(AGAIN_TIMES);
+        let like_before = |took: Millis| took.0.saturating_mul(AGAIN_TOOK_TIMES) + AGAIN_MORE;
+        CellLimits {
+            time: Millis(self.took.map_or(longest, like_before).min(longest)),
+            ..*limits
+        }
+    }
 }
 
 /// A session's own side.
@@ -103,7 +123,8 @@ impl Driver {
                     if lives {
                         live.worker.process.halt();
                         self.live = Some(live);
-                        self.history.push(Past { code, record });
+                        let took = Some(end.took);
+                        self.history.push(Past { code, record, took });
                     }
                     break *end;
                 }
@@ -148,13 +169,14 @@ impl Driver {
             if ears.heard.is_closed() {
                 return Err(Unopened::Abandoned);
             }
+            let limits = past.limits(limits);
             let talk = Talk::new(
                 &self.shared,
                 &mut live,
                 &mut past.record,
                 None,
                 number(index),
-                *limits,
+                limits,
             );
             if let Talked::Ended(end) = talk.run(past.code.as_str()).await
                 && let Some(error) = end.error

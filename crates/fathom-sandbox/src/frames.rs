@@ -18,13 +18,13 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// Most bytes of one frame of a worker.
-pub const FRAME_BYTES_MAX: usize = 16 << 20;
+pub const FRAME_BYTES_MAX: usize = 8 << 20;
 
 /// Most prompts or tasks of one question.
 pub const BATCH_MAX: usize = 100_000;
 
 /// Most bytes of a value that leaves the sandbox.
-pub const VALUE_BYTES_MAX: usize = 8 << 20;
+pub const VALUE_BYTES_MAX: usize = 4 << 20;
 
 /// Most bytes that are kept of an error's message.
 pub const ERROR_BYTES_MAX: usize = 16 << 10;

@@ -2,10 +2,11 @@
 
 use fathom_core::cell::{CellCall, CellQuestion, CellReply, CellTask, Value};
 use fathom_core::text::Text;
+use fathom_core::unit::Millis;
 use sha2::{Digest, Sha256};
 
 /// Bytes of drafts that go with questions however little these ask.
-const DRAFTS_BYTES: u64 = 16 << 20;
+const DRAFTS_BYTES: u64 = 8 << 20;
 
 /// A cell that ended, and whose session lived on.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub struct PastCell {
     pub code: Text,
     /// What it asked.
     pub asked: Vec<Asked>,
+    /// How long it worked, where that is known.
+    pub took: Option<Millis>,
 }
 
 /// A question that was asked, and its answer if there was one.

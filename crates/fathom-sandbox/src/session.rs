@@ -149,6 +149,7 @@ impl From<crate::record::PastCell> for Past {
         Self {
             code: past.code,
             record: Record::new(past.asked),
+            took: past.took,
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::wire::{Filled, Inbox, Lost, Outbox};
 mod times;
 
 /// Bytes of open questions and of answers beyond which no further message is read while a question is open.
-const OPEN_BYTES_MAX: usize = 24 << 20;
+const OPEN_BYTES_MAX: usize = 12 << 20;
 
 /// How often a cell's computing time is looked at. It counts beside an open question too, where its clock stands still.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -38,9 +38,6 @@ const REMARK_MILLIS_MIN: u64 = 3;
 
 /// Most threads of a cell. Its interpreter allows fewer, which code may get around: all sessions together have a few thousand.
 const THREADS_MAX: u64 = 256;
-
-/// A cell that runs again may take so many times as long as the first time: others may compute beside it now.
-const AGAIN_TIMES: u32 = 4;
 
 /// How long it may go on when it asked what nobody can answer now. One of its threads may have asked more than before, which its
 /// end does not wait for.
@@ -135,8 +132,7 @@ impl<'a> Talk<'a> {
         cell: u32,
         limits: CellLimits,
     ) -> Self {
-        let times = if ears.is_some() { 1 } else { AGAIN_TIMES };
-        let time_max = Duration::from(limits.time).saturating_mul(times);
+        let time_max = Duration::from(limits.time);
         Self {
             shared,
             live,

@@ -39,7 +39,15 @@ impl Schema {
         let problems: Vec<String> = schema
             .iter_errors(&json)
             .take(3)
-            .map(|error| clip(&format!("{error} (at `{}`)", error.instance_path()), 200))
+            .map(|error| {
+                let place = error.instance_path().to_string();
+                let place = if place.is_empty() {
+                    place
+                } else {
+                    format!(" (at `{place}`)")
+                };
+                clip(&format!("{error}{place}"), 200)
+            })
             .collect();
         (!problems.is_empty()).then(|| problems.join("; "))
     }

@@ -882,4 +882,6 @@ fn r02_depth_is_refused_as_an_exception() {
     let (root, running) = write(&mut desk, "rlm_query('x')");
     ask(&mut desk, (&root, running), children(0, 1));
     assert_eq!(kind(&outcomes(&mut desk)[0]), Some(FaultKind::Refused));
+    end(&mut desk, &root, running, submitted("done"));
+    assert_eq!(report(desk.result()).children, 0);
 }

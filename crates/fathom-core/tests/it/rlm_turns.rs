@@ -453,3 +453,34 @@ fn r04_a_large_batch_past_the_closing_mark_is_refused() {
     let count = outcomes.iter().filter(|one| kind(one) == refused).count();
     assert_eq!((answered, count), (2, 1_998));
 }
+
+/// A parent may have a thousand children, and holds their answers until the last is there.
+#[test]
+fn r04_children_answer_within_bounds() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "rlm_query('x')");
+    ask(&mut desk, (&root, running), children(0, 1));
+    let most = 256 << 10;
+    desk.reply_next("```repl\nSUBMIT(context)\n```");
+    let (child, large, ..) = cell(&mut desk);
+    end(&mut desk, &child, large, submitted(&"x".repeat(most + 1)));
+    let sent = desk.sent();
+    let told = sent.request.messages.last().expect("there is a prompt");
+    assert!(told.text.as_str().contains("262145 bytes"), "{told:?}");
+    desk.reply(&sent, "```repl\nSUBMIT(context[1:])\n```");
+    let (child, small, ..) = cell(&mut desk);
+    end(&mut desk, &child, small, submitted(&"x".repeat(most)));
+    assert_eq!(outcomes(&mut desk), [said(&"x".repeat(most))]);
+}
+
+#[test]
+fn r04_answers_to_one_question_are_bounded_together() {
+    let mut desk = open(&params());
+    let (root, running) = write(&mut desk, "llm_query_batched(prompts)");
+    ask(&mut desk, (&root, running), query(0, &["a", "b", "c"]));
+    for _ in 0..3 {
+        desk.reply_next(&"x".repeat(7 << 20));
+    }
+    let kinds: Vec<_> = outcomes(&mut desk).iter().map(kind).collect();
+    assert_eq!(kinds, [None, None, Some(FaultKind::TooLarge)]);
+}

@@ -1,5 +1,5 @@
 # The answer of a cell, and what is told of it before its end. It is one source with `session.py`, after it.
-VALUE_BYTES_MAX = 8 << 20
+VALUE_BYTES_MAX = 4 << 20
 WRITTEN_BYTES_MAX = FRAME_BYTES_MAX - (1 << 20)
 VALUE_NODES_MAX = 2000000
 VALUE_DEPTH_MAX = 200
@@ -32,6 +32,8 @@ def plain(item, left, inert=False, depth=0):
     if isinstance(item, str):
         left[0] -= len(item) // 8
         return str.__str__(item)
+    if isinstance(item, (bytes, bytearray)):
+        return plain(item.decode("utf-8", "replace"), left, inert, depth)
     if isinstance(item, int):
         return int(item)
     if isinstance(item, float):

@@ -49,7 +49,7 @@ def keep(name, path=None):
         keep(name + "." + inner.name, folders)
 
 
-for name in ("asyncio", "configparser", "email", "gzip", "pickle", "quopri", "selectors", "subprocess", "tomllib", "uu",
+for name in ("argparse", "asyncio", "configparser", "email", "gettext", "gzip", "pickle", "quopri", "selectors", "subprocess", "tomllib", "uu",
              "_compat_pickle", "_compression"):
     keep(name)
 
@@ -58,6 +58,8 @@ THREAD_STACK_BYTES = 1 << 20
 NOBODY = 65534
 DESCRIPTORS_MAX = 256
 FORK_TRIES = 40
+ROOM_BYTES_MIN = 1 << 28
+ROOM_TIMES = 24
 MAP_POPULATE = 0x8000
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_NO_NEW_PRIVS = 1, 4, 38
 LANDLOCK_CREATE, LANDLOCK_RESTRICT = 444, 446
@@ -256,6 +258,14 @@ def read_material(material, descriptor):
     return values
 
 
+def with_room(size):
+    """Limits what values may take that are made of so many bytes, or lifts the limit."""
+    most = resource.getrlimit(resource.RLIMIT_AS)[1]
+    room = most if size is None else base_bytes + ROOM_BYTES_MIN + size * ROOM_TIMES
+    if most == resource.RLIM_INFINITY or room < most:
+        resource.setrlimit(resource.RLIMIT_AS, (room, most))
+
+
 def address_space(low, high):
     """Bytes of address space in use, found by asking for one page more: nothing of /proc can be read here."""
     page = mmap.PAGESIZE
@@ -310,7 +320,9 @@ def become_template(message, descriptors):
     control.close()
     control = socket.socket(fileno=own)
     try:
+        with_room(message["material"]["bytes"])
         context = read_material(message["material"], memory)
+        with_room(None)
     except BaseException as error:
         reply({"failed": str(error)[:2000] or type(error).__name__})
         os._exit(1)
@@ -343,6 +355,8 @@ def enter_session(message, descriptors):
     os.closerange(4, DESCRIPTORS_MAX)
     limit("RLIMIT_NOFILE", 16)
     limit("RLIMIT_AS", used + message["memory"])
+    # Whatever the threads of sessions take, there is room to begin another session.
+    limit("RLIMIT_NPROC", setup["threads_max"] * 3 // 4)
     for code in session_filters:
         seccomp(bytes(code))
     run_session(context)

@@ -9,7 +9,9 @@ class Shelf:
     def find_spec(name, path=None, target=None):
         if name in shelf:
             return importlib.machinery.ModuleSpec(name, Shelf, is_package=shelf[name][1])
-        return None
+        # The last to be asked.
+        words = "No module named %r: here is what of the standard library needs no files, network or processes"
+        raise ModuleNotFoundError(words % name, name=name)
 
     @staticmethod
     def create_module(spec):

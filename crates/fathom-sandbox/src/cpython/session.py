@@ -1,7 +1,7 @@
 # What a session is: the loop that runs cells, and what code in a cell finds. It runs in the worker beside that code, so
 # nothing here is a boundary: the kernel's limits and the host's checks are.
 SOCKET = 3
-FRAME_BYTES_MAX = 16 << 20
+FRAME_BYTES_MAX = 8 << 20
 ERROR_CHARS_MAX = 6000
 THREADS_MAX = 128
 CLOCK_START = 1767225600.0  # 2026-01-01: a replay sees the time that was.
@@ -260,8 +260,6 @@ def describe(error):
         report = traceback.TracebackException(type(error), error, error.__traceback__, limit=-64)
         own_frames(report)
         told = "".join(report.format()).rstrip("\n")
-    except MemoryError:
-        raise
     except BaseException:
         told = type(error).__name__
     if len(told) > ERROR_CHARS_MAX:

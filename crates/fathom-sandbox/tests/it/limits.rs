@@ -179,7 +179,7 @@ async fn r03_work_beside_an_open_question_counts() {
 async fn r03_a_message_that_never_comes_to_its_end_is_not_waited_for() {
     let mut session = session().await;
     let mut half =
-        cell("import os, time\nos.write(3, b'\\x00\\xf0\\x00\\x00half')\ntime.sleep(1000)");
+        cell("import os, time\nos.write(3, b'\\x00\\x78\\x00\\x00half')\ntime.sleep(1000)");
     half.limits.time = Millis(300);
     let end = run_with(&mut session, half, echo).await;
     assert_eq!(end.error.unwrap().kind, CellErrorKind::TimedOut);
@@ -278,7 +278,7 @@ async fn hoarder(sandbox: &Sandbox, context: &Context) -> (Session, CellQuestion
     let mut session = sandbox.session(context, Vec::new());
     let code = "import os, threading, time\nthreading.Thread(target=llm_query, args=('a',), daemon=True).start()\n\
                 while not llm_query.__globals__['state'].question: pass\n\
-                llm_query.__globals__['real_sleep'](0.1)\nos.write(3, b'\\0\\xf8\\0\\0')\ntime.sleep(1000)";
+                llm_query.__globals__['real_sleep'](0.1)\nos.write(3, b'\\0\\x7c\\0\\0')\ntime.sleep(1000)";
     session.run(cell(code)).await.unwrap();
     let Heard::Asked(question) = session.next().await else {
         panic!("it ended");
@@ -409,7 +409,7 @@ async fn r03_what_a_cell_hands_over_is_limited_by_the_host_too() {
     let mut session = session().await;
     for kind in ["submit", "draft"] {
         let code = format!(
-            "import os\nframe = b'{{\"{kind}\": {{\"cell\": 1, \"value\": {{\"form\": \"text\", \"text\": \"' + b'x' * (9 << 20) + b'\"}}}}}}'\n\
+            "import os\nframe = b'{{\"{kind}\": {{\"cell\": 1, \"value\": {{\"form\": \"text\", \"text\": \"' + b'x' * (5 << 20) + b'\"}}}}}}'\n\
              view = memoryview(len(frame).to_bytes(4, 'big') + frame)\nwhile view: view = view[os.write(3, view):]\nwhile True: pass"
         );
         let end = run(&mut session, &code).await;
@@ -417,21 +417,21 @@ async fn r03_what_a_cell_hands_over_is_limited_by_the_host_too() {
         assert_eq!(error.kind, CellErrorKind::Died, "{error:?}");
         assert!(end.submitted.is_none() && end.draft.is_none());
     }
-    let end = run(&mut session, "SUBMIT('é' * (5 << 20))").await;
+    let end = run(&mut session, "SUBMIT('é' * (3 << 20))").await;
     let error = end.error.unwrap();
     assert_eq!(error.kind, CellErrorKind::Raised);
     assert!(
-        error.message.as_str().contains("10485760 bytes"),
+        error.message.as_str().contains("6291456 bytes"),
         "{error:?}"
     );
-    let end = run(&mut session, "SUBMIT('é' * (4 << 20))").await;
-    assert_eq!(end.submitted.unwrap().text.as_str().len(), 8 << 20);
+    let end = run(&mut session, "SUBMIT('é' * (2 << 20))").await;
+    assert_eq!(end.submitted.unwrap().text.as_str().len(), 4 << 20);
     // Few characters that take many bytes on their way.
     let code =
-        "kept = 1\ntry:\n    SUBMIT('\\0' * 4_000_000)\nexcept ValueError:\n    SUBMIT('short')";
+        "kept = 1\ntry:\n    SUBMIT('\\0' * 2_000_000)\nexcept ValueError:\n    SUBMIT('short')";
     let end = run(&mut session, code).await;
     assert_eq!(end.submitted.unwrap().text.as_str(), "short");
-    let end = run(&mut session, "answer['content'] = '\\0' * 4_000_000").await;
+    let end = run(&mut session, "answer['content'] = '\\0' * 2_000_000").await;
     assert_eq!(end.error.unwrap().kind, CellErrorKind::Raised);
     let end = run(&mut session, "print(kept)").await;
     assert_eq!(end.output.head.as_str(), "1\n");

@@ -35,6 +35,7 @@ async fn begun(history: Vec<PastCell>) -> Session {
 async fn r07_a_session_begins_with_its_past_and_asks_nothing_again() {
     let past = PastCell {
         code: "x = llm_query('a') + llm_query('a')".into(),
+        took: None,
         asked: vec![asked(1, "a", Some("1")), asked(2, "a", Some("2"))],
     };
     let mut session = begun(vec![past]).await;
@@ -75,6 +76,7 @@ async fn r07_a_cell_that_is_tried_again_goes_on_with_the_answers_it_had() {
 async fn r07_a_replay_that_goes_another_way_is_said_so_and_begun_anew() {
     let past = PastCell {
         code: "x = llm_query('other')".into(),
+        took: None,
         asked: vec![asked(1, "a", Some("1"))],
     };
     let mut session = begun(vec![past]).await;
@@ -98,6 +100,7 @@ async fn r07_a_replay_that_goes_another_way_is_said_so_and_begun_anew() {
 async fn r07_a_replay_stands_though_threads_ask_more_than_before() {
     let past = PastCell {
         code: "import threading\nthreading.Thread(target=llm_query, args=('more',)).start()\nx = llm_query('a')".into(),
+        took: None,
         asked: vec![asked(1, "a", Some("1"))],
     };
     let mut session = begun(vec![past]).await;
@@ -112,6 +115,7 @@ async fn r07_a_replay_waits_for_threads_as_before() {
                for _ in range(50):\n    if got:\n        break\n    time.sleep(0.1)\nx = list(got)"
             .into(),
         asked: vec![asked(1, "a", Some("1"))],
+        took: None,
     };
     for _ in 0..5 {
         let mut session = begun(vec![past.clone()]).await;
@@ -123,10 +127,12 @@ async fn r07_a_replay_waits_for_threads_as_before() {
 async fn r07_a_replay_does_not_sleep_again() {
     let past = PastCell {
         code: "import time\ntime.sleep(1000)\nx = time.time()".into(),
+        took: None,
         asked: Vec::new(),
     };
     let awaiting = PastCell {
         code: "import asyncio\nawait asyncio.sleep(1000)".into(),
+        took: None,
         asked: Vec::new(),
     };
     let mut session = begun(vec![past, awaiting]).await;

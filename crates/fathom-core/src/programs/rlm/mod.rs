@@ -24,7 +24,7 @@ use crate::model::{Ending, Message, Reply, Speaker};
 use crate::outcome::{Status, Verdict};
 use crate::packet::{Packet, Share};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
-use crate::stop::{Refusal, StopReason};
+use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
 
 use super::close::Close;
@@ -44,6 +44,9 @@ pub const PREVIEW_CHARS: usize = 600;
 
 /// Turns in a row without code after which the episode ends.
 const PROSE_MAX: u32 = 4;
+
+/// Most bytes that a child may answer with: its parent may have a thousand of them.
+const CHILD_ANSWER_BYTES_MAX: usize = 256 << 10;
 
 /// Times in a row that the same code may have the same outcome.
 const SAME_MAX: u32 = 2;
@@ -89,6 +92,8 @@ pub struct Rlm {
     same: u32,
     /// Whether the last reply ran into its output cap.
     was_cut: bool,
+    /// Most bytes of an answer.
+    answer_bytes_max: usize,
     /// The best answer so far.
     best: Option<Value>,
     /// The draft that was told last.
@@ -123,6 +128,7 @@ impl Rlm {
             prose: 0,
             same: 0,
             was_cut: false,
+            answer_bytes_max: usize::MAX,
             best: None,
             draft: None,
             words: String::new(),
@@ -284,8 +290,8 @@ impl Rlm {
         let keeps_session = match &end.error {
             Some(error) if error.kind == CellErrorKind::Unavailable => {
                 let why = format!("no sandbox: {}", error.message.as_str());
-                let rule = why.clone();
-                return self.finish(Status::Failed, StopReason::PolicyDeny { rule }, &why);
+                let class = ErrorClass::Cell;
+                return self.finish(Status::Failed, StopReason::Failure { class }, &why);
             }
             Some(error) => error.kind.keeps_session(),
             None => true,
@@ -324,6 +330,7 @@ impl Rlm {
 
     /// A draft stands in the session until code changes it: told again, it is no newer than what was submitted since.
     fn hear_draft(&mut self, draft: Option<&Value>) {
+        let draft = draft.filter(|draft| !self.is_too_large(draft));
         if draft.is_some() && self.draft.as_ref() != draft {
             self.draft = draft.cloned();
             self.best = draft.cloned();
@@ -346,7 +353,7 @@ impl Rlm {
         printed: &str,
         view: &View<'_>,
     ) -> Vec<Ask> {
-        if !self.is_empty(&value) {
+        if !self.is_empty(&value) && !self.is_too_large(&value) {
             self.best = Some(value);
         }
         if self.report.iterations < self.params.turns_max {
@@ -362,10 +369,20 @@ impl Rlm {
         value.text.is_blank() || (is_none && self.params.schema.is_none())
     }
 
+    fn is_too_large(&self, value: &Value) -> bool {
+        value.text.as_str().len() > self.answer_bytes_max
+    }
+
     /// What keeps an answer from being one.
     fn mismatch(&self, value: &Value) -> Option<String> {
         if self.is_empty(value) {
             return Some("it is empty".to_owned());
+        }
+        if self.is_too_large(value) {
+            let (bytes, most) = (value.text.as_str().len(), self.answer_bytes_max);
+            return Some(format!(
+                "it has {bytes} bytes, and you may answer with {most}: be brief"
+            ));
         }
         let is_text = value.form == Form::Text;
         let problems = self.schema.mismatch(value.text.as_str(), is_text);
@@ -401,10 +418,7 @@ impl Rlm {
             goal: &self.goal,
             answer: self.partial(),
             said,
-            work: format!(
-                "{turns} turns, {calls} leaf calls, {} children",
-                self.questions.spawned
-            ),
+            work: words::work(turns, calls, self.questions.spawned),
             decisions: &[],
         };
         vec![Ask::Finish(Box::new(Verdict {
@@ -419,6 +433,9 @@ impl Program for Rlm {
         match input {
             Input::Start(started) => {
                 started.goal.as_str().clone_into(&mut self.goal);
+                if view.depth > 0 {
+                    self.answer_bytes_max = CHILD_ANSWER_BYTES_MAX;
+                }
                 self.standing = Text::new(words::standing(&self.params, &self.goal));
                 if self.choosing.is_some() {
                     self.run(facts::LOOK.to_owned(), view)
@@ -460,7 +477,8 @@ impl Program for Rlm {
 
     /// Words are better than nothing, and no better than what code has found.
     fn partial(&self) -> Option<Text> {
-        let words = Text::from(self.words.as_str());
+        let end = self.words.floor_char_boundary(self.answer_bytes_max);
+        let words = Text::from(&self.words[..end]);
         self.found()
             .or(Some(words).filter(|words| !words.is_blank()))
     }

@@ -27,6 +27,9 @@ use crate::text::Text;
 /// Most leaf calls whose replies are remembered, so that a run that asks for ever does not grow for ever.
 const REMEMBERED_MAX: usize = 100_000;
 
+/// Most bytes of the answers to one question, all its entries together: they are held until the last of them is there.
+pub(super) const ANSWERS_BYTES_MAX: usize = 16 << 20;
+
 /// A prompt to the sub-model; the same one is asked once in a run.
 struct Leaf<'a> {
     prompt: &'a Text,
@@ -59,6 +62,8 @@ type Slot = (u32, usize);
 struct Open {
     outcomes: Vec<Option<CellOutcome>>,
     missing: usize,
+    /// Of the answers so far.
+    bytes: usize,
 }
 
 /// What is known of a cell's questions.
@@ -123,6 +128,7 @@ impl Questions {
         let open = Open {
             outcomes: vec![None; count],
             missing: count,
+            bytes: 0,
         };
         self.open.insert(id, open);
         let mut asks = Vec::new();
@@ -276,6 +282,7 @@ impl Questions {
         };
         let outcome = CellOutcome::Fault(fault(kind, &message));
         if let Some(place) = self.children.remove(&ask) {
+            self.spawned -= 1;
             return Vec::from_iter(self.settle_and_answer(place, outcome));
         }
         // No model was asked.
@@ -295,6 +302,7 @@ impl Questions {
             (_, partial) => {
                 let kind = match result.stop_reason {
                     StopReason::BudgetExhausted { .. } => FaultKind::BudgetExceeded,
+                    StopReason::TokenBudget { .. } => FaultKind::TooLarge,
                     _ => FaultKind::Unavailable,
                 };
                 CellOutcome::Fault(CellFault {
@@ -333,6 +341,14 @@ impl Questions {
         if let Some(open) = self.open.get_mut(&question)
             && let Some(slot @ None) = open.outcomes.get_mut(entry)
         {
+            let bytes = open.bytes + size(&outcome);
+            let outcome = if bytes > ANSWERS_BYTES_MAX {
+                let why = format!("the answers have more than {ANSWERS_BYTES_MAX} bytes together");
+                CellOutcome::Fault(fault(FaultKind::TooLarge, &why))
+            } else {
+                open.bytes = bytes;
+                outcome
+            };
             *slot = Some(outcome);
             open.missing -= 1;
         }
@@ -380,6 +396,15 @@ fn model_call(leaf: &Leaf<'_>, params: &Params) -> Ask {
         may_close: false,
         ..ModelAsk::new(ModelRole::Sub, packet)
     }))
+}
+
+/// Bytes of what was said.
+fn size(outcome: &CellOutcome) -> usize {
+    let said = match outcome {
+        CellOutcome::Said(text) | CellOutcome::Chosen { text, .. } => Some(text),
+        CellOutcome::Fault(fault) => fault.partial.as_ref(),
+    };
+    said.map_or(0, |text| text.as_str().len())
 }
 
 fn fault(kind: FaultKind, message: &str) -> CellFault {

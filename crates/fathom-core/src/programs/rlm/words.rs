@@ -209,3 +209,15 @@ pub(super) fn mismatch(problems: &str, printed: &str) -> String {
         format!("{printed}\n{said}")
     }
 }
+
+/// What a run was, in a few words.
+pub(super) fn work(turns: u32, calls: u64, children: u64) -> String {
+    let many = |count: u64, one: &str, more: &str| {
+        let name = if count == 1 { one } else { more };
+        format!("{count} {name}")
+    };
+    let turns = many(turns.into(), "turn", "turns");
+    let calls = many(calls, "leaf call", "leaf calls");
+    let children = many(children, "child", "children");
+    format!("{turns}, {calls}, {children}")
+}
