@@ -114,9 +114,15 @@ pub(crate) struct Talk<'a> {
     begun: Instant,
     watch: Watch,
     was_late: bool,
-    /// What the process had computed before, and when to look again.
+    /// What the process had computed before and at the last look, and when to look again.
     computed: Option<Duration>,
+    looked: Duration,
     look: Instant,
+    /// How often it began to wait for answers, now and at the last look.
+    pauses: u64,
+    pauses_looked: u64,
+    /// Since when it stands still because it computed beside its open questions, and there was no turn for that.
+    halted: Option<Instant>,
     /// When the place is offered to others.
     offer: Option<Instant>,
     permit: Option<OwnedSemaphorePermit>,
@@ -150,6 +156,10 @@ impl<'a> Talk<'a> {
             watch: Watch::new(time_max),
             was_late: false,
             computed: None,
+            looked: Duration::ZERO,
+            pauses: 0,
+            pauses_looked: 0,
+            halted: None,
             look: clock::now() + LOOK_EVERY,
             offer: None,
             permit: None,
@@ -236,7 +246,9 @@ impl<'a> Talk<'a> {
 
     /// Waits for a turn to compute, and starts the time. False when nobody listens any more.
     async fn compute(&mut self) -> bool {
-        self.permit = self.shared.turn_now();
+        self.wake();
+        // It may have one for what it computed while it waited.
+        self.permit = self.permit.take().or_else(|| self.shared.turn_now());
         if self.permit.is_none() {
             // None of its threads computes in the turns of others, and nothing that it began is late for that.
             self.live.worker.process.halt();
@@ -268,6 +280,7 @@ impl<'a> Talk<'a> {
         self.record.answer(id, reply.clone());
         let open = open?;
         self.open_bytes -= open.bytes;
+        self.wake();
         if self.open.is_empty() {
             self.offer = None;
             if !self.live.place.keep() {
@@ -387,6 +400,7 @@ impl<'a> Talk<'a> {
         };
         if self.ears.is_some() {
             if self.open.is_empty() {
+                self.pauses += 1;
                 self.watch.stop();
                 self.permit = None;
                 self.offer = Some(clock::now() + REST);

@@ -1,5 +1,7 @@
 //! When a cell is late, and what is done then.
 
+use std::time::Duration;
+
 use fathom_core::cell::CellErrorKind;
 use tokio::select;
 use tokio::time::Instant;
@@ -10,10 +12,14 @@ use crate::clock;
 /// Messages that are still heard when a cell's time is over: they may have come in time, and the host was held up.
 const LATE_FRAMES: u32 = 16;
 
+/// Computing time between two looks that needs no turn: what it takes to read answers and to ask on.
+const BESIDE_MAX: Duration = Duration::from_millis(100);
+
 impl Talk<'_> {
     /// When the worker must have done what it is about.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let reads = self.live.outbox.deadline().filter(|_| self.paused());
+        let goes = self.paused() && self.halted.is_none();
+        let reads = self.live.outbox.deadline().filter(|_| goes);
         let works = self.watch.deadline();
         [reads, works, self.live.inbox.deadline()]
             .into_iter()
@@ -42,7 +48,41 @@ impl Talk<'_> {
             return Some(self.crowded());
         }
         let before = self.computed?;
+        let worked = load.computed.saturating_sub(self.looked.max(before));
+        self.looked = load.computed;
+        // What it had computed before it asked had a turn of its own.
+        let waited = std::mem::replace(&mut self.pauses_looked, self.pauses) == self.pauses;
+        if self.paused() {
+            self.ration(waited && worked > BESIDE_MAX);
+        }
         (load.computed.saturating_sub(before) > self.time_max).then(|| self.timed_out())
+    }
+
+    /// What computes beside its open questions takes a turn like all others, or stands still until there is one or an answer comes.
+    fn ration(&mut self, computes: bool) {
+        // Who waits for it has it first.
+        self.permit = None;
+        if !computes && self.halted.is_none() {
+            return;
+        }
+        self.permit = self.shared.turn_now();
+        let Live { inbox, outbox, .. } = &*self.live;
+        if self.permit.is_some() {
+            self.wake();
+        } else if self.halted.is_none() && inbox.deadline().is_none() && outbox.is_empty() {
+            // What is on its way comes to its end first: others may wait for the room of a large message.
+            self.live.worker.process.halt();
+            self.live.inbox.rest();
+            self.halted = Some(clock::now());
+        }
+    }
+
+    /// Lets a process go on that was made to stand still.
+    pub(super) fn wake(&mut self) {
+        if let Some(since) = self.halted.take() {
+            self.live.inbox.rested(clock::now() - since);
+            self.live.worker.process.go_on();
+        }
     }
 
     async fn late(&mut self, now: Instant) -> Option<Talked> {

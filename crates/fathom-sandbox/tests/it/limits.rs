@@ -381,6 +381,38 @@ async fn r03_threads_stand_still_while_their_cell_waits_for_its_turn() {
     assert_eq!(end.output.head.as_str(), "True\n");
 }
 
+/// An open question is no leave to compute in the turns of others.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn r03_work_beside_an_open_question_takes_turns() {
+    let sandbox = Sandbox::new(Options {
+        computing_max: 1,
+        ..Options::default()
+    });
+    let context = load(&sandbox, "c").await;
+    let mut burning = sandbox.session(&context, Vec::new());
+    let code = "import threading\nused = 0\nlabour = llm_query.__globals__['real_labour']\n\
+                def burn():\n  global used\n  while True: used = labour()\n\
+                threading.Thread(target=burn, daemon=True).start()\n\
+                llm_query('a')\nprint(used < 1.5)";
+    burning.run(cell(code)).await.unwrap();
+    let Heard::Asked(question) = burning.next().await else {
+        panic!("it ended");
+    };
+    let mut sleeping = sandbox.session(&context, Vec::new());
+    let code = "llm_query.__globals__['real_sleep'](4)";
+    sleeping.run(cell(code)).await.unwrap();
+    let Heard::Ended(end) = sleeping.next().await else {
+        panic!("it asked");
+    };
+    assert_eq!(end.error, None);
+    let (id, reply) = (question.id, echo(&question));
+    burning.answer(CellAnswer { id, reply }).unwrap();
+    let Heard::Ended(end) = burning.next().await else {
+        panic!("it asked more");
+    };
+    assert_eq!((end.error, end.output.head.as_str()), (None, "True\n"));
+}
+
 /// A host that was held up does not take what was done in time for too late.
 #[tokio::test]
 async fn r03_a_cell_that_ended_in_time_is_heard_later() {
