@@ -141,7 +141,7 @@ pub(super) fn read(reply: &str) -> Heard {
     let run: Vec<_> = run.filter(|block| !block.code.trim().is_empty()).collect();
     let code: Vec<&str> = run.iter().map(|block| block.code.trim_end()).collect();
     let first = submission(said, 0, &blocks);
-    if let Some(answer) = words_for_an_answer(&code, first.as_ref()) {
+    if let Some(answer) = words_for_an_answer(&run, first.as_ref()) {
         return Heard {
             turn: Turn::Final(answer),
             words: String::new(),
@@ -187,16 +187,18 @@ pub(super) fn read(reply: &str) -> Heard {
 }
 
 /// The answer in words that stands in a block by itself, or around the blocks.
-fn words_for_an_answer(code: &[&str], first: Option<&Submission<'_>>) -> Option<String> {
-    if let Some(Turn::Final(words)) = first.map(|first| &first.turn)
-        && code.iter().any(|code| words.contains(code))
+fn words_for_an_answer(run: &[&Fenced<'_>], first: Option<&Submission<'_>>) -> Option<String> {
+    let block = run.first()?;
+    if let Some(first) = first.filter(|first| first.at < block.from)
+        && let Turn::Final(words) = &first.turn
+        && words.contains(block.code.trim_end())
     {
         return Some(words.clone());
     }
-    let [code] = code else {
+    if run.len() > 1 {
         return None;
-    };
-    match Submission::read(code, 0)?.turn {
+    }
+    match Submission::read(&block.code, 0)?.turn {
         Turn::Final(words) if !is_expression(&words) => Some(words),
         Turn::Final(_) | Turn::Code(_) | Turn::Prose => None,
     }
@@ -374,10 +376,11 @@ fn is_named(info: &str) -> bool {
 /// A line of a block in a list or a quote, without the spaces and marks that it has from there.
 fn without<'a>(indent: &str, line: &'a str) -> &'a str {
     // The mark of a list stands before its first line only.
-    let is_same =
-        |(line, mark): &(u8, u8)| line == mark || *line == b' ' && !b" \t>".contains(mark);
-    let same = line.bytes().zip(indent.bytes());
-    &line[same.take_while(is_same).count()..]
+    let is_same = |(line, mark): &(char, char)| {
+        line == mark || *line == ' ' && (mark.is_ascii_digit() || ".)-*+".contains(*mark))
+    };
+    let same = line.chars().zip(indent.chars()).take_while(is_same);
+    &line[same.map(|(c, _)| c.len_utf8()).sum()..]
 }
 
 /// What stands before the fence of a line, where that is no words.

@@ -320,6 +320,10 @@ fn r01_blocks_are_found_however_models_begin_them() {
             code("x = 1\nprint(x)"),
         ),
         ("\u{feff}```repl\nprint(1)\n```", code("print(1)")),
+        (
+            "\u{a0}```repl\n\u{a1} = 1\nif x:\n    print(1)\n```",
+            code("\u{a1} = 1\nif x:\n    print(1)"),
+        ),
         ("**Step 1:** ```python\nprint(1)\n```", code("print(1)")),
         ("Put it into ```python``` blocks.", Turn::Prose),
         (
@@ -384,6 +388,7 @@ fn r02_words_in_final_are_an_answer_wherever_it_stands() {
             "FINAL(Write it so:\n```python\nprint(1)\n```\nand run it.)",
             words("Write it so:\n```python\nprint(1)\n```\nand run it."),
         ),
+        ("```repl\nx\n```\nFINAL(x is what I found.)", code("x")),
         ("**FINAL(It is web-3.)**", words("It is web-3.")),
         ("`SUBMIT(\"web-3\")`", code("SUBMIT(\"web-3\")")),
         ("`SUBMIT(x)` is what I would call.", Turn::Prose),
@@ -393,3 +398,81 @@ fn r02_words_in_final_are_an_answer_wherever_it_stands() {
         assert_eq!(read(reply).turn, expected, "{reply:?}");
     }
 }
+
+proptest::proptest! {
+    /// Whatever a model writes, its reply is read, and what is run of it stands in it.
+    #[test]
+    fn r01_any_reply_is_read(parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..40)) {
+        let reply = parts.concat();
+        let heard = read(&reply);
+        if let Turn::Code(code) = &heard.turn {
+            let letters = |text: &str| text.split_whitespace().collect::<String>();
+            let said = letters(&reply);
+            // What a submission becomes below is made here.
+            for line in code.lines().take_while(|line| !line.starts_with("try:")) {
+                let line = letters(line);
+                proptest::prop_assert!(said.contains(line.trim_end_matches(')')), "{line:?} of {code:?}");
+            }
+        }
+        proptest::prop_assert!(heard.words.len() <= reply.len());
+    }
+}
+
+/// What replies are made of.
+const PARTS: &[&str] = &[
+    "\n",
+    "\n",
+    "\n",
+    "```",
+    "```",
+    "````",
+    "~~~",
+    "repl",
+    "python",
+    "json",
+    "\"\"\"",
+    "'''",
+    "\"",
+    "'",
+    "(",
+    ")",
+    "[",
+    "]",
+    "{",
+    "}",
+    "\\",
+    "#",
+    "*",
+    "`",
+    "- ",
+    "1. ",
+    "> ",
+    " ",
+    "    ",
+    "\t",
+    "\u{feff}",
+    "\u{a0}",
+    "\u{a1}",
+    "é",
+    "日本",
+    "x",
+    " = ",
+    "x = 1",
+    "print(",
+    "FINAL(",
+    "FINAL_VAR(",
+    "SUBMIT(",
+    "<think>",
+    "</think>",
+    "<Thinking>",
+    "for x in context:",
+    "import re",
+    "if x:",
+    "The answer is 42.",
+    "f\"{x}\"",
+    ",",
+    ":",
+    "=",
+    "==",
+    "\r\n",
+];

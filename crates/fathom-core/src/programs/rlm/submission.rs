@@ -30,6 +30,8 @@ const NO_VARIABLES: [&str; 36] = [
 
 /// A submission outside of any block.
 pub(super) struct Submission<'a> {
+    /// Where its line begins.
+    pub(super) at: usize,
     /// What it is, where it stands alone.
     pub(super) turn: Turn,
     /// What it is below code that is run with it: nothing where it is the words of somebody who had not seen what that prints.
@@ -92,6 +94,7 @@ impl<'a> Submission<'a> {
         let is_alone =
             is_marked || after.is_empty() || after == "." || after.starts_with(['#', ';', '`']);
         Some(Self {
+            at,
             turn,
             below_code: below_code.filter(|_| is_alone),
             before: said[..at].trim(),
