@@ -10,6 +10,7 @@ use fathom_core::command::Command;
 use fathom_core::event::{EventKind, Record};
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::text::Text;
+use fathom_core::unit::Timestamp;
 use fathom_sandbox::{
     Asked, Cell, Content, Context, Heard, Material, PastCell, Sandbox, SandboxError, Session,
 };
@@ -71,7 +72,7 @@ impl GivenContext {
 #[derive(Default)]
 struct Notebook {
     past: Vec<PastCell>,
-    current: Option<(AskId, PastCell)>,
+    current: Option<(AskId, Timestamp, PastCell)>,
 }
 
 /// A part of a context that a cell handed to a child: the parent, its cell and the question.
@@ -98,7 +99,7 @@ impl Notebooks {
         match &record.event.kind {
             EventKind::CellYielded { ask, question } => {
                 self.hand(episode, *ask, question);
-                if let Some((_, cell)) = self.current(episode, *ask) {
+                if let Some(cell) = self.current(episode, *ask) {
                     cell.asked.push(Asked {
                         question: (**question).clone(),
                         reply: None,
@@ -109,14 +110,14 @@ impl Notebooks {
                 self.handed
                     .retain(|(of, cell, _), _| of != episode || cell != ask);
                 let notebook = self.of.entry(episode.clone()).or_default();
-                let ended = notebook.current.take_if(|(current, _)| current == ask);
+                let ended = notebook.current.take_if(|(current, ..)| current == ask);
                 let error = end.error.as_ref().map(|error| error.kind);
                 if error == Some(CellErrorKind::Lost) {
                     notebook.past.clear();
                 }
                 let keeps = error.is_none_or(CellErrorKind::keeps_session);
-                if let Some((_, cell)) = ended.filter(|_| keeps) {
-                    let took = Some(end.took);
+                if let Some((_, began, cell)) = ended.filter(|_| keeps) {
+                    let took = Some(record.event.at.since(began));
                     notebook.past.push(PastCell { took, ..cell });
                 }
             }
@@ -129,20 +130,20 @@ impl Notebooks {
                     if notebook
                         .current
                         .as_ref()
-                        .is_none_or(|(current, _)| current != ask)
+                        .is_none_or(|(current, ..)| current != ask)
                     {
                         let cell = PastCell {
                             code: code.clone(),
                             asked: Vec::new(),
                             took: None,
                         };
-                        notebook.current = Some((*ask, cell));
+                        notebook.current = Some((*ask, record.event.at, cell));
                     }
                 }
                 Command::AnswerCell { ask, answer } => {
                     self.answered(episode, *ask, answer.id);
                     let cell = self.current(episode, *ask);
-                    let asked = cell.into_iter().flat_map(|(_, cell)| &mut cell.asked);
+                    let asked = cell.into_iter().flat_map(|cell| &mut cell.asked);
                     for asked in asked.filter(|asked| asked.question.id == answer.id) {
                         asked.reply = Some(answer.reply.clone());
                     }
@@ -153,9 +154,10 @@ impl Notebooks {
         }
     }
 
-    fn current(&mut self, episode: &EpisodeId, ask: AskId) -> Option<&mut (AskId, PastCell)> {
+    fn current(&mut self, episode: &EpisodeId, ask: AskId) -> Option<&mut PastCell> {
         let current = self.of.get_mut(episode)?.current.as_mut();
-        current.filter(|(current, _)| *current == ask)
+        let current = current.filter(|(current, ..)| *current == ask);
+        current.map(|(.., cell)| cell)
     }
 
     fn forget(&mut self, episode: &EpisodeId) {
@@ -243,11 +245,11 @@ impl Cells {
             } => {
                 let asked = self.notebooks.of.get_mut(episode);
                 let asked = asked.and_then(|notebook| notebook.current.take());
-                let asked = asked.filter(|(current, _)| *current == ask);
+                let asked = asked.filter(|(current, ..)| *current == ask);
                 let cell = Cell {
                     code,
                     limits,
-                    asked: asked.map(|(_, cell)| cell.asked).unwrap_or_default(),
+                    asked: asked.map(|(.., cell)| cell.asked).unwrap_or_default(),
                 };
                 (Order::Run(ask, Box::new(cell)), context)
             }

@@ -1,7 +1,6 @@
 use fathom_core::cell::{CellEnd, CellError, CellLimits, ContextSource, Form};
 use fathom_core::event::Event;
 use fathom_core::id::{Epoch, Seq};
-use fathom_core::unit::Timestamp;
 use fathom_sandbox::Options;
 
 use super::*;

@@ -33,12 +33,12 @@ pub(crate) struct Job {
 pub(crate) struct Past {
     pub(crate) code: Text,
     pub(crate) record: Record,
-    /// How long it worked, where that is known.
+    /// How long it was from its beginning to its end, where that is known.
     pub(crate) took: Option<Millis>,
 }
 
 /// A cell that runs again may take so many times as long as it may, and so many times as long as it took and this: others may
-/// compute beside it now.
+/// compute beside it now. What it did while it waited for answers is done again, too.
 const AGAIN_TIMES: u64 = 4;
 const AGAIN_TOOK_TIMES: u64 = 8;
 const AGAIN_MORE: u64 = 2_000;
@@ -102,6 +102,7 @@ impl Driver {
             mut record,
             mut ears,
         } = job;
+        let begun = clock::now();
         let end = loop {
             let mut live = match self.open(&limits, &mut ears).await {
                 Ok(live) => live,
@@ -123,7 +124,8 @@ impl Driver {
                     if lives {
                         live.worker.process.halt();
                         self.live = Some(live);
-                        let took = Some(end.took);
+                        let took = u64::try_from((clock::now() - begun).as_millis());
+                        let took = took.ok().map(Millis);
                         self.history.push(Past { code, record, took });
                     }
                     break *end;

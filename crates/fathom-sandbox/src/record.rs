@@ -15,7 +15,7 @@ pub struct PastCell {
     pub code: Text,
     /// What it asked.
     pub asked: Vec<Asked>,
-    /// How long it worked, where that is known.
+    /// How long it was from its beginning to its end, where that is known.
     pub took: Option<Millis>,
 }
 

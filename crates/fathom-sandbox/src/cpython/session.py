@@ -262,6 +262,8 @@ def describe(error):
         told = "".join(report.format()).rstrip("\n")
     except BaseException:
         told = type(error).__name__
+    if isinstance(error, ModuleNotFoundError):
+        told += " (here is what of the standard library needs no files, network or processes)"
     if len(told) > ERROR_CHARS_MAX:
         told = told[:ERROR_CHARS_MAX // 2] + "\n…\n" + told[-ERROR_CHARS_MAX // 2:]
     return told

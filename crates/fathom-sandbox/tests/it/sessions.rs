@@ -6,6 +6,7 @@ use std::pin::Pin;
 use fathom_core::cell::{
     CellAnswer, CellCall, CellEnd, CellErrorKind, CellOutcome, CellQuestion, CellReply,
 };
+use fathom_core::unit::Millis;
 use fathom_sandbox::{Asked, Cell, Context, Heard, Options, PastCell, Sandbox, Session};
 
 use crate::fixture::{cell, echo, load, printed, run_with, sandbox};
@@ -47,6 +48,25 @@ async fn r07_a_session_begins_with_its_past_and_asks_nothing_again() {
     .await;
     assert_eq!(end.output.head.as_str(), "12 <b>\n");
     assert_eq!(questions, [1]);
+}
+
+/// A replay holds up whoever waits for the session, and a turn to compute.
+#[tokio::test]
+async fn r03_a_replay_takes_not_much_longer_than_its_cells_took() {
+    let past = PastCell {
+        code: "while llm_query.__globals__['state'].replayed: pass".into(),
+        took: Some(Millis(10)),
+        asked: Vec::new(),
+    };
+    let mut session = begun(vec![past]).await;
+    let end = run_with(&mut session, cell("print(1)"), echo).await;
+    let error = end.error.unwrap();
+    assert_eq!(error.kind, CellErrorKind::Lost);
+    // Of the four times five seconds that it may take where nothing is known.
+    assert!(
+        error.message.as_str().contains("more than 2080 ms"),
+        "{error:?}"
+    );
 }
 
 #[tokio::test]
