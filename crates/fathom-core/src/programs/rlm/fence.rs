@@ -164,11 +164,10 @@ pub(super) fn read(reply: &str) -> Heard {
     let is_code = first
         .as_ref()
         .is_none_or(|first| matches!(first.turn, Turn::Code(_)));
-    let bare = bare::code(said).filter(|bare| {
-        let is_more = bare.lines().nth(1).is_some() || first.is_none();
-        blocks.is_empty() && is_code && is_more && is_program(bare)
-    });
-    if let Some(code) = bare {
+    let is_bare = blocks.is_empty() && is_code;
+    let bare = is_bare.then(|| bare::code(said)).flatten();
+    let is_more = |code: &String| code.lines().nth(1).is_some() || first.is_none();
+    if let Some(code) = bare.filter(|code| is_more(code) && is_program(code)) {
         return Heard {
             turn: Turn::Code(code),
             words: String::new(),
