@@ -14,6 +14,10 @@ pub const DOMAIN: &str = "channels";
 /// The channel whose blocks are run, not shown.
 pub const SHELL: &str = "shell";
 
+/// The channel on which a loop reports its own progress, each time as JSON.
+// Such a report holds names and states, never content, so a host may log it unmasked.
+pub const TRACE_CHANNEL: &str = "phases";
+
 /// A way to a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

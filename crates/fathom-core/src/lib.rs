@@ -32,6 +32,7 @@ pub mod records;
 pub mod recursion;
 pub mod retry;
 pub mod run;
+pub mod session;
 pub mod step;
 pub mod stop;
 mod stopwatch;

@@ -5,11 +5,10 @@ use std::sync::Arc;
 
 use fathom_core::command::{Block, Command};
 use fathom_core::contract::Role;
-use fathom_core::delivery;
+use fathom_core::delivery::{self, TRACE_CHANNEL};
 use fathom_core::domain::DomainRequest;
 use fathom_core::event::EventKind;
 use fathom_core::id::{AskId, EpisodeId};
-use fathom_core::programs::phases;
 use fathom_core::step::Step;
 use fathom_core::stop::Refusal;
 use fathom_core::text::Text;
@@ -141,7 +140,7 @@ impl Driver {
 /// stands in the log as it is.
 pub(crate) fn note(episode: &EpisodeId, block: &Block) {
     let channel = block.channel.as_str();
-    if channel == phases::CHANNEL {
+    if channel == TRACE_CHANNEL {
         let trace = block.text.as_str();
         tracing::info!(%episode, channel, trace, "the phase loop went on");
     } else {

@@ -1,6 +1,7 @@
 //! Prepares the phase loop: the charter's catalogue is in the store, the session has its beginning and its past.
 
-use fathom_core::programs::phases::{Entry, Params, Who};
+use fathom_core::programs::phases::{Entry, Params};
+use fathom_core::session::SessionSpeaker;
 use fathom_core::symbols::{Persona, SymbolRequest};
 use fathom_store::symbols::{Catalogue, Imported, Progress, SymbolStore};
 
@@ -40,7 +41,7 @@ impl Runtime {
             let entries = self.domains().history(session)?.read()?;
             let shown: Vec<Entry> = entries
                 .into_iter()
-                .filter(|entry| entry.who != Who::Commands)
+                .filter(|entry| entry.who != SessionSpeaker::Commands)
                 .map(|entry| Entry {
                     who: entry.who,
                     text: entry.text,

@@ -1,7 +1,8 @@
 //! `fathom session`: what was said in a session, its key, a copy of it for others.
 
+use fathom_core::session::SessionSpeaker;
 use fathom_host::HostError;
-use fathom_store::history::{HistoryEntry, Who};
+use fathom_store::history::HistoryEntry;
 
 use crate::app::App;
 use crate::error::CliError;
@@ -60,11 +61,11 @@ fn show(app: &App, id: &str, entries: &[HistoryEntry]) -> Result<Exit, CliError>
     let mut lines = Vec::new();
     for entry in entries {
         let (who, tone) = match entry.who {
-            Who::User => ("asked", Tone::Strong),
-            Who::Note => ("note", Tone::Faint),
-            Who::Reply => ("reply", Tone::Plain),
+            SessionSpeaker::User => ("asked", Tone::Strong),
+            SessionSpeaker::Note => ("note", Tone::Faint),
+            SessionSpeaker::Reply => ("reply", Tone::Plain),
             // The notes say the same in words.
-            Who::Commands => continue,
+            SessionSpeaker::Commands => continue,
         };
         lines.push(
             Line::new()

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use fathom_core::command::Command;
+use fathom_core::delivery::TRACE_CHANNEL;
 use fathom_core::domain::{Access, DomainRequest};
 use fathom_core::id::AskId;
 use fathom_core::outcome::Status;
 use fathom_core::programs::BuiltIn;
-use fathom_core::programs::phases::{self, CommandStatus, Entry, Outcome, Params, Trace, Who};
+use fathom_core::programs::phases::{self, CommandStatus, Entry, Outcome, Params, Trace};
+use fathom_core::session::SessionSpeaker;
 use fathom_core::step::Step;
 use fathom_core::symbols::{Kit, OneOrMore, Persona, SymbolAnswer};
 use serde_json::{Value, json};
@@ -176,16 +178,16 @@ fn p09_the_session_keeps_question_commands_and_reply_before_the_end() {
     );
     let entries: Vec<Entry> =
         serde_json::from_value(request["entries"].clone()).expect("these are entries");
-    let said: Vec<(Who, &str)> = entries
+    let said: Vec<(SessionSpeaker, &str)> = entries
         .iter()
         .map(|entry| (entry.who, entry.text.as_str()))
         .collect();
-    let [user, note, (Who::Commands, log), reply] = said.as_slice() else {
+    let [user, note, (SessionSpeaker::Commands, log), reply] = said.as_slice() else {
         panic!("{said:?}");
     };
-    assert_eq!(*user, (Who::User, "What is trust?"));
-    assert_eq!(*note, (Who::Note, "load_symbol (ok): found A"));
-    assert_eq!(*reply, (Who::Reply, "Trust is earned."));
+    assert_eq!(*user, (SessionSpeaker::User, "What is trust?"));
+    assert_eq!(*note, (SessionSpeaker::Note, "load_symbol (ok): found A"));
+    assert_eq!(*reply, (SessionSpeaker::Reply, "Trust is earned."));
     assert!(log.contains("\"load_symbol\""), "{log}");
     tell(&mut desk, ask, r#"{"head":{"sequence":4}}"#);
     let result = desk.result();
@@ -238,10 +240,10 @@ fn p09_a_second_question_sees_the_first() {
     };
     let later = Params {
         history: vec![
-            entry(Who::User, "What is doubt?"),
-            entry(Who::Note, "load_symbol (ok): found A"),
-            entry(Who::Commands, "[{\"action\":\"load_symbol\"}]"),
-            entry(Who::Reply, "Doubt is\na question."),
+            entry(SessionSpeaker::User, "What is doubt?"),
+            entry(SessionSpeaker::Note, "load_symbol (ok): found A"),
+            entry(SessionSpeaker::Commands, "[{\"action\":\"load_symbol\"}]"),
+            entry(SessionSpeaker::Reply, "Doubt is\na question."),
         ],
         ..in_session()
     };
@@ -270,7 +272,7 @@ fn p10_every_transition_command_and_change_of_the_context_is_told() {
     give(&mut desk, &found(&["A"]));
     give(&mut desk, &SymbolAnswer::default());
     stop(&mut desk, "done");
-    let told: Vec<Trace> = emitted(&desk, phases::CHANNEL)
+    let told: Vec<Trace> = emitted(&desk, TRACE_CHANNEL)
         .iter()
         .map(|text| serde_json::from_str(text).expect("it is a trace"))
         .collect();

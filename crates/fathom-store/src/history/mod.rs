@@ -22,7 +22,7 @@ use fathom_core::id::Digest;
 use hmac::Mac;
 
 pub use error::HistoryError;
-pub use record::{Head, HistoryEntry, Tag, Who};
+pub use record::{Head, HistoryEntry, Tag};
 
 use crate::error::StoreError;
 use crate::keys::KeyRing;

@@ -5,7 +5,7 @@ use std::fmt;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fathom_core::id::RunId;
-pub use fathom_core::programs::phases::Who;
+use fathom_core::session::SessionSpeaker;
 use fathom_core::unit::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::seal::TAG_BYTES;
 #[serde(deny_unknown_fields)]
 pub struct HistoryEntry {
     /// Who said it.
-    pub who: Who,
+    pub who: SessionSpeaker,
     /// What was said.
     pub text: String,
     /// When.

@@ -5,9 +5,10 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use fathom_core::session::SessionSpeaker;
 use fathom_core::unit::Timestamp;
 use fathom_store::history::{
-    Head, History, HistoryEntry, HistoryError, RECORD_BYTES_MAX, SESSION_BYTES_MAX, Who,
+    Head, History, HistoryEntry, HistoryError, RECORD_BYTES_MAX, SESSION_BYTES_MAX,
 };
 use fathom_store::{Home, KeyRing};
 
@@ -68,7 +69,7 @@ impl Place {
     }
 }
 
-fn entry(who: Who, text: impl Into<String>) -> HistoryEntry {
+fn entry(who: SessionSpeaker, text: impl Into<String>) -> HistoryEntry {
     HistoryEntry {
         who,
         text: text.into(),
@@ -79,8 +80,8 @@ fn entry(who: Who, text: impl Into<String>) -> HistoryEntry {
 
 fn said(n: u64) -> Vec<HistoryEntry> {
     vec![
-        entry(Who::User, format!("question {n}?")),
-        entry(Who::Reply, format!("answer {n}")),
+        entry(SessionSpeaker::User, format!("question {n}?")),
+        entry(SessionSpeaker::Reply, format!("answer {n}")),
     ]
 }
 
@@ -406,7 +407,7 @@ fn p08_a_batch_that_is_too_large_changes_nothing() {
     let place = Place::new();
     let mut history = place.open("demo", None).unwrap();
     let head = history.append("a", &said(1)).unwrap();
-    let large = [entry(Who::Note, "x".repeat(RECORD_BYTES_MAX))];
+    let large = [entry(SessionSpeaker::Note, "x".repeat(RECORD_BYTES_MAX))];
     let error = history.append("b", &large).unwrap_err();
     assert!(matches!(error, HistoryError::TooLarge { .. }), "{error}");
     assert_eq!(history.head(), head);

@@ -1,8 +1,8 @@
 //! What the program asks for with one answer.
 
-use super::CHANNEL;
 use super::report::Trace;
 use crate::command::Block;
+use crate::delivery::TRACE_CHANNEL;
 use crate::id::AskId;
 use crate::program::{Ask, View};
 use crate::text::Text;
@@ -33,7 +33,7 @@ impl Asks {
     pub(super) fn tell(&mut self, trace: &Trace) {
         // A struct of strings and numbers always has a JSON form.
         let text = Text::new(serde_json::to_string(trace).unwrap_or_default());
-        let channel = CHANNEL.to_owned();
+        let channel = TRACE_CHANNEL.to_owned();
         self.push(Ask::Emit(Block { channel, text }));
     }
 }

@@ -3,9 +3,10 @@
 //! Entries stand in the order of their worth, the least first: what was there from the beginning, then what commands
 //! brought, the newest last, and of one answer the nearest last. Where room is short, whole entries go from the front.
 
-use super::params::{Params, Who};
+use super::params::Params;
 use crate::model::{Message, Speaker};
 use crate::packet::{Keep, Share};
+use crate::session::SessionSpeaker;
 use crate::symbols::{Found, Kit, Persona, Symbol};
 
 /// Weights of agents, symbols and history in what header and prompt leave.
@@ -42,10 +43,10 @@ impl Context {
         }
         for entry in &params.history {
             match entry.who {
-                Who::User => context.say(&format!("user: {}", entry.text)),
-                Who::Reply => context.say(&format!("reply: {}", entry.text)),
-                Who::Note => context.say(&format!("note: {}", entry.text)),
-                Who::Commands => {}
+                SessionSpeaker::User => context.say(&format!("user: {}", entry.text)),
+                SessionSpeaker::Reply => context.say(&format!("reply: {}", entry.text)),
+                SessionSpeaker::Note => context.say(&format!("note: {}", entry.text)),
+                SessionSpeaker::Commands => {}
             }
         }
         context

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 
 use super::context::cut;
-use super::params::{Entry, Who};
+use super::params::Entry;
 use super::{Asks, End, HISTORY, Phases, Waiting};
 use crate::domain::{Access, DomainRequest};
 use crate::outcome::{HandoffTicket, NextAction, Status, Summary, Verdict, clip};
 use crate::program::{Ask, Program};
+use crate::session::SessionSpeaker;
 use crate::stop::StopReason;
 use crate::text::Text;
 
@@ -32,14 +33,18 @@ impl Phases {
             who,
             text: text.to_owned(),
         };
-        let mut entries = vec![entry(Who::User, &self.goal)];
-        entries.extend(self.notes.iter().map(|note| entry(Who::Note, note)));
+        let mut entries = vec![entry(SessionSpeaker::User, &self.goal)];
+        entries.extend(
+            self.notes
+                .iter()
+                .map(|note| entry(SessionSpeaker::Note, note)),
+        );
         if !self.report.commands.is_empty() {
             let log = serde_json::to_string(&self.report.commands).unwrap_or_default();
-            entries.push(entry(Who::Commands, &log));
+            entries.push(entry(SessionSpeaker::Commands, &log));
         }
         if !self.best().is_empty() {
-            entries.push(entry(Who::Reply, self.best()));
+            entries.push(entry(SessionSpeaker::Reply, self.best()));
         }
         entries
     }

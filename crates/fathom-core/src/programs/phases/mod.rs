@@ -38,7 +38,7 @@ use context::Context;
 use words::Turn;
 
 pub use commands::{COMMAND_BYTES_MAX, COMMANDS_MAX};
-pub use params::{Entry, PHASES_MAX, Params, Phase, Task, Who};
+pub use params::{Entry, PHASES_MAX, Params, Phase, Task};
 pub use payload::{LEVELS_MAX, first_object};
 pub use reading::{MARK, Reading, Stated, read};
 pub use report::{CommandNote, CommandStatus, Intermediate, Outcome, PhaseNote, Report, Trace};
@@ -54,9 +54,6 @@ pub const HISTORY: &str = "history";
 
 /// The channel on which feedback is recorded.
 pub const FEEDBACK: &str = "feedback";
-
-/// The channel on which the loop tells of itself, each time a [`Trace`] as JSON.
-pub const CHANNEL: &str = "phases";
 
 /// Iterations of a loop for each of its phases.
 pub const ITERATIONS_PER_PHASE: u32 = 3;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::NAME;
 use crate::event::ProgramSpec;
 use crate::program::ProgramError;
+use crate::session::SessionSpeaker;
 use crate::symbols::{Persona, Symbol};
 use crate::unit::Millis;
 
@@ -39,25 +40,11 @@ impl Phase {
     }
 }
 
-/// Who said something in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Who {
-    /// The person who asked.
-    User,
-    /// The loop, of a command that it carried out.
-    Note,
-    /// The model, at the end of a loop.
-    Reply,
-    /// The record of the commands of a loop, as JSON. No model is shown it.
-    Commands,
-}
-
 /// One entry of a session's history.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Who said it.
-    pub who: Who,
+    pub who: SessionSpeaker,
     /// What was said.
     pub text: String,
 }

@@ -106,7 +106,7 @@ pub struct Intermediate {
     pub text: Option<String>,
 }
 
-/// What is told on the channel [`super::CHANNEL`] while the loop is under way: every transition, command and change of the
+/// What is told on the channel [`crate::delivery::TRACE_CHANNEL`] while the loop is under way: every transition, command and change of the
 /// context. It names things and never says what they hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
