@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use fathom_core::model::{ModelRole, Models};
-use fathom_core::programs::council::{Params, Seat, voters};
-use fathom_material::{Document, Library, Query, gather};
+use fathom_core::programs::council::{self, Params, Seat, voters};
+use fathom_material::{Document, Library, Passage, Query, gather};
 use fathom_models::count_o200k;
 
 use crate::error::HostError;
@@ -82,7 +82,7 @@ impl Runtime {
             };
             let tokens_max = usize::try_from(context.tokens_max).unwrap_or(usize::MAX);
             let found = library.find(&query, tokens_max, &count)?;
-            seat.passages = found.into_iter().map(Into::into).collect();
+            seat.passages = found.into_iter().map(quoted).collect();
             Ok(())
         };
         for chief in &mut params.chiefs {
@@ -95,6 +95,15 @@ impl Runtime {
             skipped: library.skipped().to_vec(),
             words_only,
         })
+    }
+}
+
+/// Turns a passage of the material into one that a seat is shown.
+fn quoted(passage: Passage) -> council::Passage {
+    council::Passage {
+        source: passage.source.as_ref().to_owned(),
+        line: passage.first_line,
+        text: passage.said(),
     }
 }
 

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use fathom_core::programs::council;
-
 /// A piece of a document, with the place it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
@@ -29,15 +27,5 @@ impl Passage {
             return self.text.clone();
         }
         format!("{}\n{}", self.headings, self.text)
-    }
-}
-
-impl From<Passage> for council::Passage {
-    fn from(passage: Passage) -> Self {
-        Self {
-            source: passage.source.as_ref().to_owned(),
-            line: passage.first_line,
-            text: passage.said(),
-        }
     }
 }
