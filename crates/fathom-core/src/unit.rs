@@ -56,3 +56,67 @@ impl fmt::Display for Nanodollars {
         }
     }
 }
+
+/// A share between nothing and all, in thousandths.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(into = "u16", try_from = "u16")]
+pub struct PerMille(u16);
+
+/// A number above a thousand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0} is more than a thousand thousandths")]
+pub struct PerMilleError(u16);
+
+impl PerMille {
+    /// All.
+    pub const ALL: Self = Self(1000);
+
+    /// So many thousandths.
+    pub const fn new(milli: u16) -> Result<Self, PerMilleError> {
+        if milli > 1000 {
+            return Err(PerMilleError(milli));
+        }
+        Ok(Self(milli))
+    }
+
+    /// `part` of `whole`, rounded to the nearest; nothing of nothing is nothing.
+    pub fn share(part: u64, whole: u64) -> Self {
+        if whole == 0 {
+            return Self(0);
+        }
+        let milli =
+            (u128::from(part.min(whole)) * 1000 + u128::from(whole) / 2) / u128::from(whole);
+        Self(u16::try_from(milli).unwrap_or(1000))
+    }
+
+    /// The thousandths.
+    pub const fn get(self) -> u16 {
+        self.0
+    }
+
+    /// Rounded to whole per cent.
+    pub const fn percent(self) -> u16 {
+        (self.0 + 5) / 10
+    }
+
+    /// Between 0 and 1.
+    pub fn fraction(self) -> f64 {
+        f64::from(self.0) / 1000.0
+    }
+}
+
+impl From<PerMille> for u16 {
+    fn from(milli: PerMille) -> Self {
+        milli.0
+    }
+}
+
+impl TryFrom<u16> for PerMille {
+    type Error = PerMilleError;
+
+    fn try_from(milli: u16) -> Result<Self, PerMilleError> {
+        Self::new(milli)
+    }
+}

@@ -1,7 +1,8 @@
 //! Any reply is a vote or a failure, within bounds. A vote that is written as JSON is read as the same vote.
 #![no_main]
 
-use fathom_core::programs::council::{Milli, REASONING_CHARS_MAX, read};
+use fathom_core::programs::council::{REASONING_CHARS_MAX, read};
+use fathom_core::unit::PerMille;
 use libfuzzer_sys::fuzz_target;
 use serde_json::json;
 
@@ -11,7 +12,7 @@ fuzz_target!(|reply: &[u8]| {
     };
     assert!(said.reasoning.chars().count() <= REASONING_CHARS_MAX);
     assert!(!said.reasoning.contains(char::is_control));
-    assert!(said.confidence <= Some(Milli::ALL));
+    assert!(said.confidence <= Some(PerMille::ALL));
     assert_ne!(said.passage, Some(0));
 
     let percent = said

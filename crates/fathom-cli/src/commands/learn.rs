@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_core::programs::council::Milli;
+use fathom_core::unit::PerMille;
 use fathom_core::unit::Timestamp;
 use fathom_host::HostError;
 use fathom_host::charter::{Charter, LEARNED_FILE};
@@ -130,16 +130,16 @@ pub(crate) struct Fold {
 pub(crate) struct Scores {
     /// Share that was told right.
     #[serde(serialize_with = "fraction")]
-    pub(crate) accuracy: Option<Milli>,
+    pub(crate) accuracy: Option<PerMille>,
     /// Of those told to change, the share that did.
     #[serde(serialize_with = "fraction")]
-    pub(crate) precision: Option<Milli>,
+    pub(crate) precision: Option<PerMille>,
     /// Of those that did change, the share that was told.
     #[serde(serialize_with = "fraction")]
-    pub(crate) recall: Option<Milli>,
+    pub(crate) recall: Option<PerMille>,
     /// Share that is right when always the commoner answer is given.
     #[serde(serialize_with = "fraction")]
-    pub(crate) baseline: Option<Milli>,
+    pub(crate) baseline: Option<PerMille>,
 }
 
 /// What one feature weighs.
@@ -214,7 +214,7 @@ impl Learning {
 
     /// As a person reads it, in at most `width` columns.
     pub(crate) fn lines(&self, width: usize) -> Vec<Line> {
-        let share = (self.questions > 0).then(|| Milli::share(self.changed, self.questions));
+        let share = (self.questions > 0).then(|| PerMille::share(self.changed, self.questions));
         let head = format!(
             "{} from {}   recursion changed the decision on {} ({})",
             many(self.questions, "question", "questions"),
@@ -236,7 +236,7 @@ impl Learning {
     }
 
     fn folds(&self, width: usize) -> Vec<Line> {
-        let scores = |score: fn(&Scores) -> Option<Milli>| {
+        let scores = |score: fn(&Scores) -> Option<PerMille>| {
             let folds = self.folds.iter().map(|fold| &fold.scores);
             let all = folds.chain([&self.mean]);
             all.map(|scores| percent(score(scores))).collect()
@@ -296,7 +296,7 @@ impl Learning {
     }
 }
 
-fn percent(share: Option<Milli>) -> String {
+fn percent(share: Option<PerMille>) -> String {
     share.map_or_else(|| "–".to_owned(), |share| format!("{} %", share.percent()))
 }
 

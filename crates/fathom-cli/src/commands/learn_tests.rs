@@ -1,7 +1,7 @@
 use super::*;
 
 fn scores(accuracy: u16, precision: Option<u16>, recall: u16, baseline: u16) -> Scores {
-    let milli = |percent: u16| Milli::new(percent * 10).unwrap();
+    let milli = |percent: u16| PerMille::new(percent * 10).unwrap();
     Scores {
         accuracy: Some(milli(accuracy)),
         precision: precision.map(milli),

@@ -11,17 +11,18 @@ use fathom_core::id::Digest;
 use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::programs::council::complexity::{Assessment, Features, Reason};
 use fathom_core::programs::council::{
-    Alone, Cast, Milli, Reused, Samples, SeatFailure, SourceRef, Unreadable, tally_seats,
+    Alone, Cast, Reused, Samples, SeatFailure, SourceRef, Unreadable, tally_seats,
 };
 use fathom_core::stop::StopReason;
 use fathom_core::text::Texts as _;
 use fathom_core::unit::Millis;
+use fathom_core::unit::PerMille;
 
 const QUESTION: &str =
     "Considering cost, latency and the auth migration, should we move the customer database?";
 
-fn milli(percent: u16) -> Milli {
-    Milli::new(percent * 10).unwrap()
+fn milli(percent: u16) -> PerMille {
+    PerMille::new(percent * 10).unwrap()
 }
 
 fn empty(seat: &str) -> SeatReport {
@@ -136,8 +137,8 @@ fn decided(votes: Vec<SeatReport>, complexity: Assessment) -> Report {
     let reasoning = reasoning.collect::<Vec<_>>().join("\n");
     Report {
         vote: tally.map(|tally| tally.vote),
-        confidence: tally.map_or(Milli::default(), |tally| tally.confidence),
-        agreement: tally.map_or(Milli::default(), |tally| tally.agreement),
+        confidence: tally.map_or(PerMille::default(), |tally| tally.confidence),
+        agreement: tally.map_or(PerMille::default(), |tally| tally.agreement),
         tied: tally.is_some_and(|tally| tally.tied),
         partial: false,
         dissent: vec![],
@@ -198,7 +199,7 @@ fn full() -> Report {
     let schema = SeatReport {
         reused: Some(Reused {
             run: run_id(),
-            similarity: Milli::ALL,
+            similarity: PerMille::ALL,
         }),
         ..voter(
             "schema",

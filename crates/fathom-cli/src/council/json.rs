@@ -3,8 +3,9 @@
 use fathom_core::id::{EpisodeId, RunId};
 use fathom_core::programs::council::complexity::Assessment;
 use fathom_core::programs::council::{
-    Alone, Cast, Milli, Report, Reused, Samples, SeatFailure, SeatReport, Vote,
+    Alone, Cast, Report, Reused, Samples, SeatFailure, SeatReport, Vote,
 };
+use fathom_core::unit::PerMille;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -125,7 +126,7 @@ impl From<SeatReport> for SeatJson {
             reasoning,
             failure: seat.failure.as_ref().map(FailureJson::from),
             source,
-            agreement: seat.agreement.map(Milli::fraction),
+            agreement: seat.agreement.map(PerMille::fraction),
             samples: seat.samples,
             reused: seat.reused.map(|Reused { run, similarity }| ReusedJson {
                 run,

@@ -1,6 +1,7 @@
 //! The seats of a council as a tree, one line each.
 
-use fathom_core::programs::council::{Milli, Samples, SeatFailure, SeatReport, Vote, tally_seats};
+use fathom_core::programs::council::{Samples, SeatFailure, SeatReport, Vote, tally_seats};
+use fathom_core::unit::PerMille;
 
 use super::{Detail, tone};
 use crate::figures::many;
@@ -245,7 +246,7 @@ pub(super) fn paragraphs(text: &str) -> Vec<String> {
 }
 
 /// `79 %`.
-pub(super) fn percent(share: Milli) -> String {
+pub(super) fn percent(share: PerMille) -> String {
     format!("{} %", share.percent())
 }
 
@@ -280,7 +281,7 @@ fn facts(seat: &SeatReport) -> String {
     facts.extend(asked(seat));
     facts.extend(drawn(seat));
     if let Some(reused) = &seat.reused {
-        facts.push(if reused.similarity == Milli::ALL {
+        facts.push(if reused.similarity == PerMille::ALL {
             "reused".to_owned()
         } else {
             format!("reused, {} similar", percent(reused.similarity))

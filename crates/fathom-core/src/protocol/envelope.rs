@@ -8,8 +8,8 @@ use super::role::CouncilRole;
 use crate::hash::fnv1a;
 use crate::id::{AskId, EpisodeId};
 use crate::packet::Risk;
-use crate::programs::council::Milli;
 use crate::text::{Text, Texts};
+use crate::unit::PerMille;
 use crate::unit::Timestamp;
 
 /// Most characters of a sender's name.
@@ -148,7 +148,7 @@ pub struct Draft {
     kind: MessageType,
     parent_id: Option<MessageId>,
     role: CouncilRole,
-    confidence: Option<Milli>,
+    confidence: Option<PerMille>,
     risk_level: Risk,
     content: Text,
 }
@@ -200,7 +200,7 @@ impl Draft {
 
     /// Says how sure the role is.
     #[must_use]
-    pub const fn confident(mut self, confidence: Option<Milli>) -> Self {
+    pub const fn confident(mut self, confidence: Option<PerMille>) -> Self {
         self.confidence = confidence;
         self
     }
@@ -245,7 +245,7 @@ pub struct Envelope {
     /// What it is for.
     pub kind: MessageType,
     /// How sure the role is, where it says so.
-    pub confidence: Option<Milli>,
+    pub confidence: Option<PerMille>,
     /// How much is at stake.
     pub risk_level: Risk,
     /// What it says.
@@ -324,7 +324,7 @@ impl From<Envelope> for Form {
             sender: envelope.sender,
             role: envelope.role,
             kind: envelope.kind,
-            confidence: envelope.confidence.map(Milli::fraction),
+            confidence: envelope.confidence.map(PerMille::fraction),
             risk_level: envelope.risk_level,
             content: envelope.content,
         }
@@ -370,7 +370,7 @@ impl TryFrom<Form> for Envelope {
 }
 
 /// A share between 0 and 1 to the nearest thousandth.
-fn thousandths(share: f64) -> Result<Milli, EnvelopeError> {
+fn thousandths(share: f64) -> Result<PerMille, EnvelopeError> {
     if !(0.0..=1.0).contains(&share) {
         return Err(EnvelopeError::Confidence {
             said: share.to_string(),
@@ -382,7 +382,7 @@ fn thousandths(share: f64) -> Result<Milli, EnvelopeError> {
         reason = "between 0 and 1000"
     )]
     let milli = (share * 1000.0).round() as u16;
-    Milli::new(milli).map_err(|_| EnvelopeError::Confidence {
+    PerMille::new(milli).map_err(|_| EnvelopeError::Confidence {
         said: share.to_string(),
     })
 }

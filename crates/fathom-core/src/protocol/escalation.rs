@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::envelope::MessageId;
 use crate::packet::Risk;
-use crate::programs::council::Milli;
+use crate::unit::PerMille;
 
 /// Below this, in thousandths, a role is not sure enough.
 pub const CONFIDENCE_MIN: u16 = 300;
@@ -45,7 +45,12 @@ pub struct Escalations {
 
 impl Escalations {
     /// The causes that a message about `matter` gives and that were not raised before.
-    pub fn look(&mut self, matter: MessageId, risk: Risk, confidence: Option<Milli>) -> Vec<Cause> {
+    pub fn look(
+        &mut self,
+        matter: MessageId,
+        risk: Risk,
+        confidence: Option<PerMille>,
+    ) -> Vec<Cause> {
         let is_unsure = confidence.is_some_and(|confidence| confidence.get() < CONFIDENCE_MIN);
         [
             (risk == Risk::High, Cause::HighRisk),

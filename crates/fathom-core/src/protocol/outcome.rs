@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::envelope::{Ballot, MessageId};
 use super::role::CouncilRole;
-use crate::programs::council::Milli;
+use crate::unit::PerMille;
 
 /// How many distinct roles must have voted, where that many are active.
 pub const QUORUM: usize = 2;
@@ -20,7 +20,7 @@ pub struct Cast {
     /// What it says.
     pub ballot: Ballot,
     /// How sure the role is, where it says so.
-    pub confidence: Option<Milli>,
+    pub confidence: Option<PerMille>,
 }
 
 /// Votes, counted.

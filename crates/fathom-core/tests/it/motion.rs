@@ -11,7 +11,6 @@ use fathom_core::outcome::{EpisodeResult, NextAction, Status};
 use fathom_core::packet::Risk;
 use fathom_core::program::{Ask, Programs};
 use fathom_core::programs::BuiltIn;
-use fathom_core::programs::council::Milli;
 use fathom_core::programs::motion::{NAME, Params};
 use fathom_core::protocol::{
     Assembly, CouncilRole, Envelope, MessageId, MessageType, Ruling, WhyPerson, messages,
@@ -19,6 +18,7 @@ use fathom_core::protocol::{
 use fathom_core::step::Step;
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
+use fathom_core::unit::PerMille;
 use fathom_core::unit::{Millis, Timestamp};
 
 use crate::desk::{Desk, Sent, at, refold};
@@ -261,7 +261,7 @@ fn c11_votes_carry_confidence_risk_and_motion() {
     let params = Params {
         proposer: Lite,
         risk: Risk::Med,
-        confidence: Milli::new(640).ok(),
+        confidence: PerMille::new(640).ok(),
         ..proposed()
     };
     let mut hall = Hall::new(&params);
@@ -273,9 +273,9 @@ fn c11_votes_carry_confidence_risk_and_motion() {
     };
     assert_eq!(proposal.role, Lite);
     assert_eq!(proposal.msg_id, MessageId::of(&root, AskId(0)));
-    assert_eq!(proposal.confidence.map(Milli::get), Some(640));
+    assert_eq!(proposal.confidence.map(PerMille::get), Some(640));
     assert_eq!(vote.parent_id, Some(proposal.msg_id));
-    assert_eq!(vote.confidence.map(Milli::get), Some(310));
+    assert_eq!(vote.confidence.map(PerMille::get), Some(310));
     assert_eq!(vote.risk_level, Risk::Med);
     assert_eq!(vote.content.as_str(), "abstain\nIt is abstain.");
 }
@@ -488,7 +488,7 @@ fn c11_a_vote_after_the_deadline_does_not_count_and_is_told() {
 fn c11_high_risk_is_escalated_to_prime_once() {
     let params = Params {
         risk: Risk::High,
-        confidence: Milli::new(290).ok(),
+        confidence: PerMille::new(290).ok(),
         roles: vec![Lite, CodeMind],
         proposer: Lite,
         ..proposed()

@@ -2,12 +2,12 @@
 
 use fathom_core::id::{AskId, EpisodeId};
 use fathom_core::packet::Risk;
-use fathom_core::programs::council::Milli;
 use fathom_core::protocol::{
     Assembly, Ballot, Cause, CouncilRole, Decider, Draft, Envelope, EnvelopeError, Escalations,
     Interrupts, Liveness, MessageId, MessageType, NotTaken, Outcome, Pulse, Ruling, SILENCE_MAX,
     WhyPerson,
 };
+use fathom_core::unit::PerMille;
 use fathom_core::unit::{Millis, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -20,8 +20,8 @@ use CouncilRole::{CodeMind, Lite, Prime};
 
 const OPEN_FOR: Millis = Millis(60_000);
 
-fn milli(milli: u16) -> Milli {
-    Milli::new(milli).unwrap()
+fn milli(milli: u16) -> PerMille {
+    PerMille::new(milli).unwrap()
 }
 
 /// An assembly with a bus: every message gets a number of its own.
@@ -209,7 +209,7 @@ fn c11_confidence_lies_between_0_and_1() {
     let read = |confidence: f64| altered("confidence", Some(confidence.into()));
     for (said, milli) in [(0.0, 0), (1.0, 1000), (0.87, 870), (0.2999, 300), (-0.0, 0)] {
         let confidence = read(said).unwrap().confidence;
-        assert_eq!(confidence.map(Milli::get), Some(milli), "{said}");
+        assert_eq!(confidence.map(PerMille::get), Some(milli), "{said}");
     }
     for said in [-0.001, 1.000_001, 87.0, f64::MAX] {
         let said_so = said.to_string();

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fathom_core::delivery::{DeliveryNote, DeliveryState, Send, Sent, Way};
 use fathom_core::id::{AskId, EpisodeId, RunId};
 use fathom_core::marker::{BlockKind, Marker};
-use fathom_core::programs::council::Milli;
 use fathom_core::protocol::{Draft, MessageType};
 use fathom_core::text::Text;
+use fathom_core::unit::PerMille;
 use fathom_core::unit::Timestamp;
 use fathom_output::channels::{Channel, Clean, Delivery, Part, Sieve, web};
 use fathom_output::matrix::Form;
@@ -201,7 +201,7 @@ fn envelope(said: &Said, send: &Send, clean: &Clean) -> String {
     };
     let confidence = send
         .confidence_milli
-        .and_then(|milli| Milli::new(milli).ok());
+        .and_then(|milli| PerMille::new(milli).ok());
     let draft = draft.at_risk(send.risk).confident(confidence);
     let envelope = draft.stamp(&said.episode, said.ask, said.at);
     serde_json::to_string(&envelope).unwrap_or_default()

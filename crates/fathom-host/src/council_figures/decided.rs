@@ -1,7 +1,8 @@
 //! What several decisions come to.
 
 use fathom_core::amounts::Amounts;
-use fathom_core::programs::council::{Milli, Vote};
+use fathom_core::programs::council::Vote;
+use fathom_core::unit::PerMille;
 use fathom_core::unit::{Millis, Nanodollars};
 use serde::{Serialize, Serializer};
 
@@ -21,10 +22,10 @@ pub struct Decided {
     pub used: Option<Used>,
     /// Mean confidence, where something was decided.
     #[serde(serialize_with = "fraction")]
-    pub confidence: Option<Milli>,
+    pub confidence: Option<PerMille>,
     /// Mean agreement, where something was decided.
     #[serde(serialize_with = "fraction")]
-    pub agreement: Option<Milli>,
+    pub agreement: Option<PerMille>,
 }
 
 /// How often each decision was made.
@@ -73,8 +74,8 @@ pub struct Used {
 /// One decision as it is counted.
 pub(super) struct Trial {
     pub(super) vote: Option<Vote>,
-    confidence: Milli,
-    agreement: Milli,
+    confidence: PerMille,
+    agreement: PerMille,
     elapsed: Millis,
     spent: Option<Amounts>,
 }

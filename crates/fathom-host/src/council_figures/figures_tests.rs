@@ -4,8 +4,8 @@ use serde_json::json;
 use super::samples::{compared, council, report, seat};
 use super::*;
 
-fn milli(number: u16) -> Option<Milli> {
-    Milli::new(number).ok()
+fn milli(number: u16) -> Option<PerMille> {
+    PerMille::new(number).ok()
 }
 
 /// Three councils without sub-chiefs, the last of them without any vote.

@@ -10,7 +10,7 @@ mod seats;
 
 use std::collections::BTreeMap;
 
-use fathom_core::programs::council::Milli;
+use fathom_core::unit::PerMille;
 use serde::{Serialize, Serializer};
 
 pub use decided::{Decided, Decisions, Latency, Used};
@@ -52,7 +52,7 @@ pub struct DepthFigures {
     pub reused_calls: u64,
     /// Their share of all calls that would have been made.
     #[serde(serialize_with = "fraction")]
-    pub reused_share: Option<Milli>,
+    pub reused_share: Option<PerMille>,
 }
 
 /// With and without recursion.
@@ -75,7 +75,7 @@ pub struct Comparison {
     pub changed: u64,
     /// Their share.
     #[serde(serialize_with = "fraction")]
-    pub changed_share: Option<Milli>,
+    pub changed_share: Option<PerMille>,
     /// As it came out without recursion.
     pub without: Decided,
     /// As it came out with it.
@@ -167,13 +167,13 @@ impl Comparison {
 }
 
 /// `part` of `whole`; none of nothing.
-fn share(part: u64, whole: u64) -> Option<Milli> {
-    (whole > 0).then(|| Milli::share(part, whole))
+fn share(part: u64, whole: u64) -> Option<PerMille> {
+    (whole > 0).then(|| PerMille::share(part, whole))
 }
 
 /// Writes a share as a number between 0 and 1.
-pub fn fraction<S: Serializer>(share: &Option<Milli>, to: S) -> Result<S::Ok, S::Error> {
-    share.map(Milli::fraction).serialize(to)
+pub fn fraction<S: Serializer>(share: &Option<PerMille>, to: S) -> Result<S::Ok, S::Error> {
+    share.map(PerMille::fraction).serialize(to)
 }
 
 #[cfg(test)]

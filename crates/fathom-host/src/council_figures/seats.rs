@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use fathom_core::programs::council::{Milli, Report, SeatReport, Vote};
+use fathom_core::programs::council::{Report, SeatReport, Vote};
 use fathom_core::unit::Millis;
+use fathom_core::unit::PerMille;
 use serde::Serialize;
 
 use super::decided::rounded;
@@ -24,15 +25,15 @@ pub struct SeatFigures {
     pub failures: u64,
     /// Mean confidence of its votes.
     #[serde(serialize_with = "fraction")]
-    pub confidence: Option<Milli>,
+    pub confidence: Option<PerMille>,
     /// Votes that were not the council's decision.
     pub dissents: u64,
     /// Share of its votes that were the council's decision.
     #[serde(serialize_with = "fraction")]
-    pub agreement: Option<Milli>,
+    pub agreement: Option<PerMille>,
     /// Mean agreement of those it asked.
     #[serde(serialize_with = "fraction")]
-    pub agreement_below: Option<Milli>,
+    pub agreement_below: Option<PerMille>,
     /// Mean time from question to vote.
     pub latency_ms_mean: Option<Millis>,
     /// Tokens it used, those it asked included.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use fathom_core::programs::council::Milli;
 use fathom_core::programs::council::complexity::{Feature, Learned, Weight};
+use fathom_core::unit::PerMille;
 use serde::Deserialize;
 
 use super::fit::{MICRO, NUMBER_MAX, to_micro};
@@ -140,7 +140,7 @@ fn decimal(micro: i64) -> String {
     format!("{sign}{}.{:06}", size / 1_000_000, size % 1_000_000)
 }
 
-fn thousandths(milli: Milli) -> String {
+fn thousandths(milli: PerMille) -> String {
     format!("{}.{:03}", milli.get() / 1000, milli.get() % 1000)
 }
 
@@ -190,11 +190,11 @@ fn number(key: &str, number: f64) -> Result<i64, LearnError> {
     })
 }
 
-fn part(key: &str, share: f64) -> Result<Milli, LearnError> {
+fn part(key: &str, share: f64) -> Result<PerMille, LearnError> {
     let milli = to_micro(share).and_then(|micro| u16::try_from((micro + 500) / 1000).ok());
     let share = (share >= 0.0).then_some(milli).flatten();
     share
-        .and_then(|milli| Milli::new(milli).ok())
+        .and_then(|milli| PerMille::new(milli).ok())
         .ok_or_else(|| senseless(key, "is no number from 0 to 1".to_owned()))
 }
 

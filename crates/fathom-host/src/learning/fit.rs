@@ -2,8 +2,8 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use fathom_core::programs::council::Milli;
 use fathom_core::programs::council::complexity::{Feature, Features, Learned, Weight};
+use fathom_core::unit::PerMille;
 use smartcore::error::Failed;
 use smartcore::linalg::basic::arrays::Array;
 use smartcore::linalg::basic::matrix::DenseMatrix;
@@ -104,8 +104,8 @@ pub(super) fn fit(examples: &[Example]) -> Result<Learned, LearnError> {
         threshold_micro: 0,
         trained_on: count(examples.len()),
         changed: count(examples.iter().filter(|example| example.changed).count()),
-        accuracy: Milli::default(),
-        baseline: Milli::default(),
+        accuracy: PerMille::default(),
+        baseline: PerMille::default(),
     })
 }
 

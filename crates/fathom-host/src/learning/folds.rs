@@ -1,6 +1,6 @@
 //! Cross-validation: how a rule does on runs that it has not seen.
 
-use fathom_core::programs::council::Milli;
+use fathom_core::unit::PerMille;
 
 use super::fit::{count, fit};
 use super::{Example, LearnError, share};
@@ -35,24 +35,24 @@ impl Fold {
     }
 
     /// Share that it told right.
-    pub fn accuracy(&self) -> Milli {
+    pub fn accuracy(&self) -> PerMille {
         share(self.right(), self.count())
     }
 
     /// Share of the changes it foretold that came; none when it foretold none.
-    pub fn precision(&self) -> Option<Milli> {
+    pub fn precision(&self) -> Option<PerMille> {
         let foretold = self.hits + self.false_alarms;
         (foretold > 0).then(|| share(self.hits, foretold))
     }
 
     /// Share of the changes that it foretold; none when there were none.
-    pub fn recall(&self) -> Option<Milli> {
+    pub fn recall(&self) -> Option<PerMille> {
         let came = self.hits + self.misses;
         (came > 0).then(|| share(self.hits, came))
     }
 
     /// Share that is right when always the commoner answer is given.
-    pub fn baseline(&self) -> Milli {
+    pub fn baseline(&self) -> PerMille {
         share(self.baseline_right, self.count())
     }
 }

@@ -309,7 +309,7 @@ fn c10_a_file_that_cannot_be_meant_is_refused() {
         "`seats.scale` is below 0"
     );
     let positive = negative.replace("-1", "1");
-    assert_eq!(read(&positive).unwrap().accuracy, Milli::ALL);
+    assert_eq!(read(&positive).unwrap().accuracy, PerMille::ALL);
 }
 
 #[test]

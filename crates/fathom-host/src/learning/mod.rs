@@ -11,8 +11,8 @@ mod file;
 mod fit;
 mod folds;
 
-use fathom_core::programs::council::Milli;
 use fathom_core::programs::council::complexity::{Features, Learned};
+use fathom_core::unit::PerMille;
 
 pub use error::LearnError;
 pub use file::read;
@@ -81,8 +81,8 @@ pub fn train(examples: &[Example]) -> Result<Trained, LearnError> {
     })
 }
 
-fn share(part: u32, whole: u32) -> Milli {
-    Milli::share(part.into(), whole.into())
+fn share(part: u32, whole: u32) -> PerMille {
+    PerMille::share(part.into(), whole.into())
 }
 
 #[cfg(test)]

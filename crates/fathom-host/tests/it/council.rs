@@ -10,10 +10,11 @@ use fathom_core::id::RunId;
 use fathom_core::outcome::{EpisodeResult, Status};
 use fathom_core::program::ProgramError;
 use fathom_core::programs::council::{
-    Confidence, Milli, Params, Report, Samples, SeatFailure, SourceRef, Synthesis, Unreadable, Vote,
+    Confidence, Params, Report, Samples, SeatFailure, SourceRef, Synthesis, Unreadable, Vote,
 };
 use fathom_core::stop::StopReason;
 use fathom_core::unit::Millis;
+use fathom_core::unit::PerMille;
 use fathom_host::{HostError, RunEnd, RunHandle, Runtime};
 use fathom_testkit::server::{Behaviour, Gate, ModelServer, Outcome, Seen};
 
@@ -45,8 +46,8 @@ async fn decide(
     (result, report, prompts.collect())
 }
 
-fn milli(milli: u16) -> Milli {
-    Milli::new(milli).expect("a share")
+fn milli(milli: u16) -> PerMille {
+    PerMille::new(milli).expect("a share")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -72,7 +73,7 @@ async fn c02_a_simple_question_is_answered_by_each_chief_itself() {
     assert_eq!(report.vote, Some(Vote::Approve));
     assert_eq!(
         (report.confidence, report.agreement),
-        (milli(800), Milli::ALL)
+        (milli(800), PerMille::ALL)
     );
     assert!(!report.partial && !report.tied);
     let cast = of(&report, "Data").cast.as_ref().expect("a vote");
@@ -301,7 +302,7 @@ async fn c05_a_reply_that_is_no_vote_and_a_call_that_fails_are_typed_failures() 
     assert_eq!(result.status, Status::Ok);
     assert_eq!(report.vote, Some(Vote::Reject));
     assert_eq!(report.confidence, milli(600), "failures weigh nothing");
-    assert_eq!(report.agreement, Milli::ALL);
+    assert_eq!(report.agreement, PerMille::ALL);
     assert!(report.partial);
     let unreadable = SeatFailure::Unreadable(Unreadable::NoVote);
     assert_eq!(of(&report, "IT/security").failure, Some(unreadable));

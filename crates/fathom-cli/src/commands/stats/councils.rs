@@ -1,6 +1,6 @@
 //! Figures over councils, as a person reads them.
 
-use fathom_core::programs::council::Milli;
+use fathom_core::unit::PerMille;
 use fathom_host::council_figures::{Comparison, Councils, Decided, DepthFigures, SeatFigures};
 
 use crate::figures::{self, many};
@@ -178,7 +178,7 @@ fn seats(chiefs: &[SeatFigures], width: usize) -> Vec<Line> {
         column("sure", &|seat| percent(seat.confidence)),
         column("dissent", &|seat| {
             let dissent = seat.agreement.map(|share| 1000 - share.get());
-            percent(dissent.and_then(|milli| Milli::new(milli).ok()))
+            percent(dissent.and_then(|milli| PerMille::new(milli).ok()))
         }),
         column("time", &|seat| {
             seat.latency_ms_mean.map_or_else(nothing, figures::latency)
@@ -201,7 +201,7 @@ fn name(seat: &SeatFigures) -> String {
     format!("{}{}", "  ".repeat(seat.depth), one_line(name))
 }
 
-fn counted(number: u64, share: Option<Milli>) -> String {
+fn counted(number: u64, share: Option<PerMille>) -> String {
     match share {
         Some(share) if number > 0 => {
             format!("{} ({} %)", figures::count(number), share.percent())
@@ -210,7 +210,7 @@ fn counted(number: u64, share: Option<Milli>) -> String {
     }
 }
 
-fn percent(share: Option<Milli>) -> String {
+fn percent(share: Option<PerMille>) -> String {
     share.map_or_else(nothing, |share| format!("{} %", share.percent()))
 }
 

@@ -2,7 +2,7 @@
 
 use super::params::{Confidence, Params, Reuse, Seat};
 use super::report::{Cast, Reused, Samples, SeatFailure, SourceRef};
-use super::vote::{Milli, Said, Unreadable, Vote, read};
+use super::vote::{Said, Unreadable, Vote, read};
 use super::words;
 use crate::failure::ModelFailure;
 use crate::id::AskId;
@@ -10,6 +10,7 @@ use crate::model::{Delivery, Recall, Reply};
 use crate::program::{Ask, ModelAsk, View};
 use crate::stop::Refusal;
 use crate::text::Text;
+use crate::unit::PerMille;
 
 /// What came of a seat's own votes.
 #[derive(Clone, Debug)]
@@ -144,7 +145,7 @@ impl Ballots {
                     self.reused_calls += 1;
                     self.reused.get_or_insert(Reused {
                         run: recalled.run,
-                        similarity: Milli::share(recalled.similarity_milli.into(), 1000),
+                        similarity: PerMille::share(recalled.similarity_milli.into(), 1000),
                     });
                 }
                 Vec::new()
@@ -257,7 +258,7 @@ fn needed(rules: &Params, said: Said) -> Result<Said, Unreadable> {
 
 impl Samples {
     /// The vote drawn most often and its share of all votes; a tie abstains with the share of those who do.
-    fn most(self) -> (Vote, Milli) {
+    fn most(self) -> (Vote, PerMille) {
         let all = u64::from(self.approve) + u64::from(self.reject) + u64::from(self.abstain);
         let counts = [
             (Vote::Approve, self.approve),
@@ -270,6 +271,6 @@ impl Samples {
             (Some((vote, count)), None) => (*vote, *count),
             _ => (Vote::Abstain, self.abstain),
         };
-        (vote, Milli::share(count.into(), all))
+        (vote, PerMille::share(count.into(), all))
     }
 }

@@ -5,10 +5,11 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::complexity::Assessment;
-use super::vote::{Milli, Unreadable, Vote};
+use super::vote::{Unreadable, Vote};
 use crate::failure::FailureKind;
 use crate::id::{EpisodeId, RunId};
 use crate::unit::Millis;
+use crate::unit::PerMille;
 
 /// A place in the material.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +69,7 @@ pub struct Cast {
     /// The vote.
     pub vote: Vote,
     /// How sure.
-    pub confidence: Milli,
+    pub confidence: PerMille,
     /// Why.
     pub reasoning: String,
     /// The passage it names as its ground.
@@ -95,7 +96,7 @@ pub struct Reused {
     /// The run that gave it.
     pub run: RunId,
     /// How similar the question was; all of it for the same packet.
-    pub similarity: Milli,
+    pub similarity: PerMille,
 }
 
 /// How one seat voted, or why it did not.
@@ -111,7 +112,7 @@ pub struct SeatReport {
     pub failure: Option<SeatFailure>,
     /// Agreement of those it asked, when it asked any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agreement: Option<Milli>,
+    pub agreement: Option<PerMille>,
     /// The votes drawn for it, when its confidence is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
@@ -145,9 +146,9 @@ pub struct Alone {
     /// The decision.
     pub vote: Vote,
     /// Its confidence.
-    pub confidence: Milli,
+    pub confidence: PerMille,
     /// Its agreement.
-    pub agreement: Milli,
+    pub agreement: PerMille,
     /// Time until the last chief had voted by itself.
     pub elapsed: Millis,
 }
@@ -159,9 +160,9 @@ pub struct Report {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vote: Option<Vote>,
     /// Mean confidence of the chiefs that agree.
-    pub confidence: Milli,
+    pub confidence: PerMille,
     /// Their share of the weight.
-    pub agreement: Milli,
+    pub agreement: PerMille,
     /// Whether it abstains because no vote is heavier than all others.
     pub tied: bool,
     /// Whether someone who should have voted did not.

@@ -6,7 +6,7 @@ use super::panel::{CHIEF, Panel};
 use super::params::{Params, Seat, Synthesis};
 use super::report::{Alone, Report, SeatReport};
 use super::tally::{Weighed, tally, tally_seats};
-use super::vote::{Milli, Vote};
+use super::vote::Vote;
 use super::words;
 use crate::event::{ProgramSpec, Started};
 use crate::id::AskId;
@@ -14,6 +14,7 @@ use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdi
 use crate::program::{Ask, Input, Program, ProgramError, View};
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
+use crate::unit::PerMille;
 use crate::unit::{Millis, Timestamp};
 
 /// The program.
@@ -92,8 +93,8 @@ impl Council {
         };
         Report {
             vote,
-            confidence: tally.map_or(Milli::default(), |tally| tally.confidence),
-            agreement: tally.map_or(Milli::default(), |tally| tally.agreement),
+            confidence: tally.map_or(PerMille::default(), |tally| tally.confidence),
+            agreement: tally.map_or(PerMille::default(), |tally| tally.agreement),
             tied,
             partial: votes.iter().any(is_incomplete),
             dissent,

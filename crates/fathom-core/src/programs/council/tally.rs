@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::report::SeatReport;
-use super::vote::{Milli, Vote};
+use super::vote::Vote;
+use crate::unit::PerMille;
 
 /// A vote as it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +12,7 @@ pub struct Weighed {
     /// The vote.
     pub vote: Vote,
     /// Its weight.
-    pub confidence: Milli,
+    pub confidence: PerMille,
 }
 
 /// What the votes come to.
@@ -20,9 +21,9 @@ pub struct Tally {
     /// The heaviest vote; to abstain when there is none.
     pub vote: Vote,
     /// Mean confidence of those who agree; nothing when nobody does.
-    pub confidence: Milli,
+    pub confidence: PerMille,
     /// Their share of the weight.
-    pub agreement: Milli,
+    pub agreement: PerMille,
     /// Whether it abstains because no vote is heavier than all others.
     pub tied: bool,
 }
@@ -35,13 +36,13 @@ pub fn tally(votes: &[Weighed]) -> Option<Tally> {
     let vote = heaviest(votes);
     let decided = vote.unwrap_or(Vote::Abstain);
     let agreeing = votes.iter().filter(|cast| cast.vote == decided).count();
-    let most = u64::try_from(agreeing).unwrap_or(u64::MAX) * u64::from(Milli::ALL.get());
+    let most = u64::try_from(agreeing).unwrap_or(u64::MAX) * u64::from(PerMille::ALL.get());
     let weight = weight_of(votes, decided);
     let whole = Vote::ALL.map(|vote| weight_of(votes, vote)).iter().sum();
     Some(Tally {
         vote: decided,
-        confidence: Milli::share(weight, most),
-        agreement: Milli::share(weight, whole),
+        confidence: PerMille::share(weight, most),
+        agreement: PerMille::share(weight, whole),
         tied: vote.is_none(),
     })
 }

@@ -6,8 +6,8 @@ use super::Vote::{Abstain, Approve, Reject};
 use super::*;
 use crate::unit::Millis;
 
-fn milli(milli: u16) -> Milli {
-    Milli::new(milli).expect("at most a thousand")
+fn milli(milli: u16) -> PerMille {
+    PerMille::new(milli).expect("at most a thousand")
 }
 
 fn weighed((vote, confidence): (Vote, u16)) -> Weighed {

@@ -328,7 +328,7 @@ fn c05_confidence_is_a_share_or_the_reply_is_unreadable() {
         (r#""80-90%""#, Err(Confidence)),
     ] {
         let reply = format!(r#"{{"vote":"REJECT","confidence":{confidence}}}"#);
-        let found = read(&reply).map(|said| said.confidence.map(Milli::get));
+        let found = read(&reply).map(|said| said.confidence.map(PerMille::get));
         assert_eq!(found, expected, "{reply}");
     }
 }
@@ -364,7 +364,7 @@ fn c05_confidence_in_text_has_a_label() {
         ("CONFIDENCE: 80k", Err(Confidence)),
     ] {
         let reply = format!("VOTE: REJECT\n{text}");
-        let found = read(&reply).map(|said| said.confidence.map(Milli::get));
+        let found = read(&reply).map(|said| said.confidence.map(PerMille::get));
         assert_eq!(found, expected, "{reply}");
     }
 }

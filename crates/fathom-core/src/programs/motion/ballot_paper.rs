@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use crate::programs::council::Milli;
 use crate::protocol::Ballot;
+use crate::unit::PerMille;
 
 /// Most characters of a reason that are kept.
 pub(super) const REASON_CHARS_MAX: usize = 600;
@@ -26,7 +26,7 @@ pub(super) const TASK: &str = "A proposal is put to the vote. Judge it on its me
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) ballot: Ballot,
-    pub(super) confidence: Milli,
+    pub(super) confidence: PerMille,
     pub(super) reason: String,
 }
 
@@ -44,7 +44,7 @@ pub(super) fn read(reply: &str) -> Option<Said> {
     let confidence = form.confidence.checked_mul(10)?;
     Some(Said {
         ballot: form.vote,
-        confidence: Milli::new(confidence).ok()?,
+        confidence: PerMille::new(confidence).ok()?,
         reason: form.reason.chars().take(REASON_CHARS_MAX).collect(),
     })
 }

@@ -8,9 +8,9 @@ use super::NAME;
 use crate::event::ProgramSpec;
 use crate::packet::Risk;
 use crate::program::ProgramError;
-use crate::programs::council::Milli;
 use crate::protocol::CouncilRole;
 use crate::unit::Millis;
+use crate::unit::PerMille;
 
 /// Parameters of `motion`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +23,7 @@ pub struct Params {
     /// How much is at stake.
     pub risk: Risk,
     /// How sure the proposing side is, in thousandths.
-    pub confidence: Option<Milli>,
+    pub confidence: Option<PerMille>,
     /// How long the vote is open at most, of the time the episode is worked on.
     pub deadline: Millis,
     /// The roles that vote. An escalation brings Prime in where it is not among them.

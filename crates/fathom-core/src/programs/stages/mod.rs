@@ -25,12 +25,12 @@ use crate::model::{Delivery, Message, Reply, Speaker};
 use crate::outcome::{Decision, EpisodeResult, Status, Verdict, clip};
 use crate::packet::{Packet, Risk};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
-use crate::programs::council::Milli;
 use crate::programs::motion;
 use crate::protocol::{CouncilRole, Outcome, Ruling};
 use crate::recursion::{Class, SpawnRequest, Trigger};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
+use crate::unit::PerMille;
 
 use super::close::Close;
 use acting::Acting;
@@ -273,7 +273,7 @@ impl Stages {
             proposal: format!("Task: {}\n\n{proposal}", words::bounded(&self.goal, 600)),
             proposer: self.params.cast.observe,
             risk: self.report.risk_level,
-            confidence: confidence.and_then(|milli| Milli::new(milli).ok()),
+            confidence: confidence.and_then(|milli| PerMille::new(milli).ok()),
             roles: self.params.council.clone(),
             timeout: self.params.timeout,
             ..motion::Params::default()

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::features::{Feature, Features};
-use crate::programs::council::vote::Milli;
+use crate::unit::PerMille;
 
 /// Whether sub-chiefs are likely to change a decision, as past runs tell.
 ///
@@ -24,9 +24,9 @@ pub struct Learned {
     /// Those of them in which sub-chiefs changed the decision.
     pub changed: u32,
     /// Share of runs it told right that it had not seen.
-    pub accuracy: Milli,
+    pub accuracy: PerMille,
     /// Share that is right when always the commoner answer is given.
-    pub baseline: Milli,
+    pub baseline: PerMille,
 }
 
 /// What one feature weighs.

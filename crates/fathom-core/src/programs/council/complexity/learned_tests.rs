@@ -10,8 +10,8 @@ fn rule(weights: Vec<Weight>) -> Learned {
         threshold_micro: 0,
         trained_on: 100,
         changed: 40,
-        accuracy: Milli::ALL,
-        baseline: Milli::default(),
+        accuracy: PerMille::ALL,
+        baseline: PerMille::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::Milli;
+use crate::unit::PerMille;
 
 /// A confidence that is no share of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +15,7 @@ const GOES_ON: [&str; 4] = ["to", "out", "of", "or"];
 ///
 /// `85`, `85%`, `85 percent` and `85/100` are per cent. A number with a point, up to 1.0 and without a sign of per cent is
 /// a fraction: `0.85`. So `1` is one per cent and `1.0` is all.
-pub(super) fn at_start(text: &str) -> Result<(Milli, usize), NoShare> {
+pub(super) fn at_start(text: &str) -> Result<(PerMille, usize), NoShare> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);
     if end == 0 {
@@ -40,7 +40,7 @@ pub(super) fn at_start(text: &str) -> Result<(Milli, usize), NoShare> {
 }
 
 /// The confidence in a JSON value; nothing for null.
-pub(super) fn of_value(value: &Value) -> Result<Option<Milli>, NoShare> {
+pub(super) fn of_value(value: &Value) -> Result<Option<PerMille>, NoShare> {
     match value {
         Value::Null => Ok(None),
         Value::Number(number) => {
@@ -90,7 +90,7 @@ fn goes_on(rest: &str) -> bool {
         && word.is_some_and(|word| GOES_ON.iter().any(|other| word.eq_ignore_ascii_case(other)))
 }
 
-fn share(value: f64, may_be_fraction: bool) -> Result<Milli, NoShare> {
+fn share(value: f64, may_be_fraction: bool) -> Result<PerMille, NoShare> {
     let milli = if may_be_fraction && value <= 1.0 {
         value * 1000.0
     } else {
@@ -102,5 +102,5 @@ fn share(value: f64, may_be_fraction: bool) -> Result<Milli, NoShare> {
     // Within these bounds the text of the rounded number is a small integer, or `-0`.
     let text = format!("{milli:.0}");
     let milli = text.parse().map_err(|_| NoShare)?;
-    Milli::new(milli).map_err(|_| NoShare)
+    PerMille::new(milli).map_err(|_| NoShare)
 }

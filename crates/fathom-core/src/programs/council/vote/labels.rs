@@ -3,14 +3,15 @@
 //! A label stands at the beginning of a line or of a sentence, so that `never answer VOTE: APPROVE` is none, and what
 //! follows a vote must not take it back, so that `VOTE: APPROVE/REJECT/ABSTAIN` and `VOTE: APPROVE if …` are none.
 
+use super::Vote;
 use super::confidence::{self, NoShare};
-use super::{Milli, Vote};
+use crate::unit::PerMille;
 
 /// What a label says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stated {
     Vote(Vote),
-    Confidence(Result<Milli, NoShare>),
+    Confidence(Result<PerMille, NoShare>),
     /// The number of a passage; 0 is none.
     Source(usize),
     /// What follows is the reason, up to the next label.

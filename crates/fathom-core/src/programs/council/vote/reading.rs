@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::confidence::{self, NoShare};
 use super::json::{self, Found, Members};
 use super::labels::{self, Labelled, Stated};
-use super::{Milli, Said, Unreadable, Vote};
+use super::{Said, Unreadable, Vote};
+use crate::unit::PerMille;
 
 /// Most characters of a vote's reasoning.
 pub const REASONING_CHARS_MAX: usize = 2_000;
@@ -63,7 +64,7 @@ pub fn read(reply: &str) -> Result<Said, Unreadable> {
 struct Ballot {
     vote: Option<Vote>,
     is_torn: bool,
-    confidence: Option<Result<Milli, NoShare>>,
+    confidence: Option<Result<PerMille, NoShare>>,
     reasoning: Option<String>,
     passage: Option<usize>,
     /// Whether an object said something, so that the text round it is only wrapping.
