@@ -1,7 +1,6 @@
 //! Asks that are not settled yet.
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
 
 use crate::amounts::Amounts;
 use crate::command::Command;
@@ -115,7 +114,7 @@ pub(crate) enum Pending {
 }
 
 impl Pending {
-    /// Whether its end may free budget for asks that wait.
+    /// True if its end may free budget for asks that wait.
     pub(crate) const fn is_in_flight(&self) -> bool {
         match self {
             Self::Calling { .. } | Self::GivenUp { .. } | Self::Child { .. } => true,
@@ -129,7 +128,7 @@ impl Pending {
         }
     }
 
-    /// Whether it is a call that has left the house, whatever came of it.
+    /// True for a call that has left the house, whatever came of it.
     pub(crate) const fn was_sent(&self) -> bool {
         match self {
             Self::Calling { .. } | Self::GivenUp { .. } | Self::Stalled { .. } => true,
@@ -143,7 +142,7 @@ impl Pending {
         }
     }
 
-    /// Whether it waits for what is in flight to settle, or for an errand that may do so.
+    /// True if it waits for what is in flight to settle, or for an errand that may do so.
     pub(crate) fn is_held(&self) -> bool {
         match self {
             Self::Packing(packing) => packing.errand().is_some(),
@@ -158,7 +157,7 @@ impl Pending {
         }
     }
 
-    /// Whether only a person can move it on.
+    /// True if only a person can move it on.
     pub(crate) const fn waits_for_person(&self) -> bool {
         matches!(
             self,
@@ -187,9 +186,29 @@ impl Unsettled {
         }
     }
 
-    /// Whether the end of any of them may free budget for asks that wait.
+    /// True if the end of any of them may free budget for asks that wait.
     pub(crate) const fn any_in_flight(&self) -> bool {
         self.in_flight > 0
+    }
+
+    pub(crate) fn get(&self, id: AskId) -> Option<&Pending> {
+        self.asks.get(&id)
+    }
+
+    pub(crate) fn ids(&self) -> impl Iterator<Item = AskId> {
+        self.asks.keys().copied()
+    }
+
+    pub(crate) fn values(&self) -> impl Iterator<Item = &Pending> {
+        self.asks.values()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&AskId, &Pending)> {
+        self.asks.iter()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.asks.is_empty()
     }
 
     pub(crate) fn insert(&mut self, id: AskId, pending: Pending) {
@@ -220,18 +239,11 @@ impl Unsettled {
 
     pub(crate) fn retain(&mut self, keep: impl FnMut(&AskId, &mut Pending) -> bool) {
         self.asks.retain(keep);
+        // Counted anew: `keep` does not tell what it removed.
         self.in_flight = self.asks.values().filter(|p| p.is_in_flight()).count();
     }
 
     fn count_off(&mut self, gone: Option<&Pending>) {
         self.in_flight -= usize::from(gone.is_some_and(Pending::is_in_flight));
-    }
-}
-
-impl Deref for Unsettled {
-    type Target = BTreeMap<AskId, Pending>;
-
-    fn deref(&self) -> &Self::Target {
-        &self.asks
     }
 }

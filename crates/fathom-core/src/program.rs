@@ -23,7 +23,7 @@ use crate::text::Text;
 use crate::tool::ToolSpec;
 use crate::unit::{Millis, Timestamp};
 
-/// What to do when nothing is left to try against a fault between us and the model.
+/// The reaction to an outage that retries did not outlast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnOutage {
     /// Tell the program.
@@ -37,9 +37,7 @@ pub enum OnOutage {
 /// A model call that a program wants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelAsk {
-    /// Which model.
     pub model: ModelRole,
-    /// What to say.
     pub packet: Packet,
     /// Most tokens the program would like back.
     pub output_tokens_max: u32,
@@ -51,21 +49,20 @@ pub struct ModelAsk {
     pub schema: Option<Text>,
     /// Regular expression that the whole reply must match.
     pub pattern: Option<Text>,
-    /// Where the model's chance begins.
+    /// Seed of the model's random choice.
     pub seed: Option<u32>,
     /// Tools that the model may want called.
     pub tools: Vec<ToolSpec>,
     /// Leave to use an earlier answer, which costs nothing.
     pub recall: Option<Recall>,
-    /// Whether the run need ask it only once: what any of its episodes was told is the answer.
+    /// True if any answer that the run got to the same request will do.
     pub once: bool,
     /// Whole or streamed.
     pub delivery: Delivery,
     /// Longest time one attempt may take.
     pub timeout: Millis,
-    /// What to do about an outage.
     pub on_outage: OnOutage,
-    /// Whether it may be the one call that is left past the closing mark.
+    /// True if it may be the one call that is left past the closing mark.
     pub may_close: bool,
 }
 
@@ -103,25 +100,21 @@ pub enum Ask {
     Effect(EffectRequest),
     /// A shorter text.
     Summarise {
-        /// The text.
         text: Text,
         /// Its new length, at most.
         tokens_max: u32,
     },
     /// Code to run.
     RunCell {
-        /// The code.
         code: Text,
-        /// What `context` is in the sandbox. All cells of an episode name the same.
+        /// The origin of `context` in the sandbox. All cells of an episode name the same.
         context: ContextSource,
-        /// What it may use.
         limits: CellLimits,
     },
     /// Answer a cell that asked something.
     Answer {
         /// The ask that ran the cell.
         cell: AskId,
-        /// The answer.
         answer: Box<CellAnswer>,
     },
     /// Look at a domain or change it.
@@ -139,10 +132,9 @@ pub enum Ask {
     Wake(Timestamp),
 }
 
-/// What a program learns.
+/// The inputs of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Input<'a> {
-    /// The episode begins.
     Start(&'a Started),
     /// The model said a few more words.
     Delta {
@@ -150,65 +142,51 @@ pub enum Input<'a> {
         ask: AskId,
         /// In this attempt.
         attempt: u16,
-        /// The words.
         text: &'a Text,
     },
-    /// The model replied.
     Reply {
         /// To this call.
         ask: AskId,
-        /// With this.
         reply: &'a Reply,
     },
     /// A model call failed for good.
     Failed {
-        /// This call.
         ask: AskId,
-        /// How.
         failure: &'a ModelFailure,
     },
     /// A child ended.
     Child {
         /// The ask that spawned it.
         ask: AskId,
-        /// Its id.
         child: &'a EpisodeId,
-        /// What it left.
         result: &'a EpisodeResult,
     },
     /// An effect ended.
     Effect {
-        /// The ask.
         ask: AskId,
-        /// How it ended. `Unknown` here means that even the platform could not say.
+        /// The outcome. `Unknown` here means that even the platform could not say.
         outcome: &'a EffectOutcome,
     },
     /// A text was shortened, or a domain answered.
     Host {
-        /// The ask.
         ask: AskId,
-        /// What came back.
         text: &'a Text,
     },
     /// A cell asks something.
     Cell {
         /// The ask that ran it.
         ask: AskId,
-        /// What it asks.
         question: &'a CellQuestion,
     },
     /// A cell ended.
     CellEnded {
         /// The ask that ran it.
         ask: AskId,
-        /// What it left.
         end: &'a CellEnd,
     },
     /// An ask was refused.
     Refused {
-        /// Which one.
         ask: AskId,
-        /// Why.
         reason: &'a Refusal,
     },
     /// A message from outside that does not stop the episode.
@@ -217,7 +195,7 @@ pub enum Input<'a> {
     Tick,
 }
 
-/// What a program may know of its surroundings.
+/// A program's view of its surroundings.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The episode it works in.
@@ -226,15 +204,12 @@ pub struct View<'a> {
     pub next_ask: AskId,
     /// The host's clock.
     pub at: Timestamp,
-    /// Its contract.
     pub contract: &'a Contract,
     /// Its depth below the root.
     pub depth: u8,
     /// The model it speaks to.
     pub model: ModelRole,
-    /// What is left of its budget.
     pub left: Amounts,
-    /// What is left of its time.
     pub time_left: Millis,
     /// Set once it may only finish or hand off, with the dimension that ran low.
     pub closing: Option<Dimension>,
@@ -243,13 +218,13 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// Whether a call that is not settled yet has left the house.
+    /// True for a call that is not settled yet and has left the house.
     pub fn was_sent(&self, ask: AskId) -> bool {
-        self.pending.get(&ask).is_some_and(Pending::was_sent)
+        self.pending.get(ask).is_some_and(Pending::was_sent)
     }
 }
 
-/// How an episode works.
+/// The behaviour of an episode: a program sees inputs and asks for what comes next.
 pub trait Program: Send {
     /// Takes in what happened and asks for what comes next.
     fn on(&mut self, input: Input<'_>, view: &View<'_>) -> Vec<Ask>;
@@ -257,7 +232,7 @@ pub trait Program: Send {
     /// The best answer so far, kept whatever stops the episode.
     fn partial(&self) -> Option<Text>;
 
-    /// What the program found so far in a form of its own, kept whatever stops the episode.
+    /// The program's findings so far in a form of its own, kept whatever stops the episode.
     fn report(&self) -> Option<Text> {
         None
     }
@@ -271,12 +246,7 @@ pub enum ProgramError {
     Unknown(String),
     /// The parameters do not fit.
     #[error("the parameters of program `{name}` are not valid: {cause}")]
-    Params {
-        /// The program.
-        name: String,
-        /// Why.
-        cause: String,
-    },
+    Params { name: String, cause: String },
 }
 
 impl ProgramError {
@@ -317,6 +287,6 @@ impl ProgramSpec {
 
 /// Makes programs from their specifications.
 pub trait Programs: Send + Sync {
-    /// Makes one.
+    /// Builds the program that `spec` names.
     fn build(&self, spec: &ProgramSpec) -> Result<Box<dyn Program>, ProgramError>;
 }

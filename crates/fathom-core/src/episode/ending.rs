@@ -1,9 +1,8 @@
-//! How an episode ends: the verdict stands, what is in flight is given up and settled, then it finishes.
+//! The end of an episode: the verdict stands, what is in flight is given up and settled, then it finishes.
 
 use super::{Episode, Phase};
 use crate::command::Command;
-use crate::id::AskId;
-use crate::ledger::{Accounts, closing};
+use crate::ledger::Accounts;
 use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
@@ -29,7 +28,10 @@ impl<L: Accounts> Episode<L> {
             | StopReason::KillSwitch { .. }
             | StopReason::Cancelled => Status::Failed,
         };
-        let goal = clip(self.governor.started.goal.as_str(), Summary::LINE_CHARS_MAX);
+        let goal = clip(
+            self.governor.started().goal.as_str(),
+            Summary::LINE_CHARS_MAX,
+        );
         let known = answer.as_ref().map_or_else(
             || "no answer yet".to_owned(),
             |answer| format!("so far: {}", clip(answer.as_str(), 120)),
@@ -61,7 +63,7 @@ impl<L: Accounts> Episode<L> {
             summary,
             artifacts: Vec::new(),
             decisions: Vec::new(),
-            verification_needed: self.governor.unverified.is_some(),
+            verification_needed: self.governor.needs_verification(),
             next_actions,
         };
         self.wind_down(Box::new(verdict), out);
@@ -70,27 +72,15 @@ impl<L: Accounts> Episode<L> {
     pub(super) fn wind_down(&mut self, verdict: Box<Verdict>, out: &mut Vec<Command>) {
         self.phase = Phase::WindingDown(verdict);
         self.governor.wind_down();
-        self.give_up_all(out);
-    }
-
-    /// Gives up every call and child that is out.
-    pub(super) fn give_up_all(&mut self, out: &mut Vec<Command>) {
-        let open: Vec<AskId> = self.governor.pending.keys().copied().collect();
-        for id in open {
-            self.governor.cancel(id, out);
-        }
+        self.governor.give_up_all(out);
     }
 
     /// After every event: finishes once nothing is out any more, notices a program that asks for nothing,
     /// and lets the clock stand still while only a person can move things.
     pub(super) fn rest(&mut self, out: &mut Vec<Command>) {
-        if matches!(self.phase, Phase::Running)
-            && self.governor.pending.is_empty()
-            && self.governor.wake.is_none()
-            && !self.released
-        {
+        if matches!(self.phase, Phase::Running) && self.governor.is_idle() {
             // A program that could do nothing more past the closing mark did not fail: it hands off.
-            let stop = match closing(&self.governor.ledger) {
+            let stop = match self.governor.closing() {
                 Some(dimension) => StopReason::BudgetExhausted { dimension },
                 None => StopReason::Failure {
                     class: ErrorClass::Idle,
@@ -98,10 +88,7 @@ impl<L: Accounts> Episode<L> {
             };
             self.stop(stop, out);
         }
-        if matches!(self.phase, Phase::WindingDown(_))
-            && self.governor.pending.is_empty()
-            && self.governor.unsaid.is_empty()
-        {
+        if matches!(self.phase, Phase::WindingDown(_)) && self.governor.is_settled() {
             let over = std::mem::replace(&mut self.phase, Phase::Finished);
             if let Phase::WindingDown(verdict) = over {
                 let result = Box::new(self.result(*verdict));
@@ -109,19 +96,14 @@ impl<L: Accounts> Episode<L> {
             }
             return;
         }
-        if !self.released {
-            let waits = self.waits_for_person();
-            let resumes = self.governor.clock.is_paused() && !waits;
-            self.governor.clock.pause(waits);
-            if resumes {
-                out.push(self.governor.timer());
-            }
-        }
+        // Last, since only now it is known what is still awaited. Time in which only a person can act does not count.
+        self.governor.pause_for_people(out);
     }
 
     pub(super) fn result(&mut self, verdict: Verdict) -> EpisodeResult {
         let mut next_actions = verdict.next_actions;
-        next_actions.append(&mut self.governor.escalated);
+        // The program does not know of these: the governor refused or lost them on its behalf.
+        next_actions.append(&mut self.governor.take_escalated());
         EpisodeResult {
             status: verdict.status,
             stop_reason: verdict.stop,
@@ -130,9 +112,9 @@ impl<L: Accounts> Episode<L> {
             report: verdict.report,
             artifacts_created: verdict.artifacts,
             decisions: verdict.decisions,
-            verification_needed: verdict.verification_needed || self.governor.unverified.is_some(),
+            verification_needed: verdict.verification_needed || self.governor.needs_verification(),
             next_actions,
-            sources: self.governor.sources.iter().cloned().collect(),
+            sources: self.governor.sources(),
             budget: self.budget(),
             depth_reached: self.depth_reached,
             position: self.position,

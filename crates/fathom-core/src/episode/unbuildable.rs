@@ -1,4 +1,4 @@
-//! What runs in place of a program that could not be made.
+//! A stand-in for a program that could not be built.
 
 use crate::outcome::{Status, Summary, Verdict};
 use crate::program::{Ask, Input, Program, ProgramError, View};

@@ -1,13 +1,16 @@
-//! Admitting model calls: the window, the closing rule, the reservation and the lease.
+//! Model calls: admission by window, closing rule, reservation and lease, and what becomes of an attempt.
 
 use super::{Admission, Governor};
 use crate::amounts::Amounts;
-use crate::command::Command;
+use crate::command::{Awaited, Command};
+use crate::event::CallOutcome;
+use crate::failure::{Billing, ModelFailure};
 use crate::id::AskId;
-use crate::ledger::{Accounts, closing, crossed};
-use crate::model::Measured;
+use crate::ledger::{Accounts, crossed};
+use crate::model::{Measured, Reply};
 use crate::packet::{Field, Meta};
 use crate::pending::{PackedCall, Pending, Try};
+use crate::program::OnOutage;
 use crate::stop::Refusal;
 use crate::unit::Timestamp;
 
@@ -28,7 +31,7 @@ impl<L: Accounts> Governor<L> {
                 limit: measured.window_tokens.unwrap_or_default(),
             });
         };
-        let already_closing = closing(&self.ledger);
+        let already_closing = self.closing();
         let left = self.ledger.left();
         let mut cap = cap;
         let mut need = measured.worst_case(cap);
@@ -44,6 +47,7 @@ impl<L: Accounts> Governor<L> {
             return Admission::Held;
         }
         if let Some(dimension) = already_closing
+            // The one closing call may be tried again under its own id.
             && (!ask.may_close || self.closing_call.is_some_and(|call| call != id))
         {
             return Admission::Refused(Refusal::Closing { dimension });
@@ -64,6 +68,7 @@ impl<L: Accounts> Governor<L> {
             self.closing_call = Some(id);
         }
         let draw = self.ledger.draw(need);
+        // Before the call itself: the call is held back until the lease that it draws on is durable.
         if let Some(upto) = draw.lease {
             out.push(Command::Lease { upto });
         }
@@ -92,6 +97,127 @@ impl<L: Accounts> Governor<L> {
         );
         Admission::Admitted
     }
+
+    /// True if this attempt at a call may be on the wire.
+    pub(crate) fn is_on_the_wire(&self, id: AskId, attempt: u16) -> bool {
+        matches!(
+            self.pending.get(id),
+            Some(Pending::Calling { attempt: current, .. } | Pending::GivenUp { attempt: current, .. })
+                if current.number == attempt
+        )
+    }
+
+    /// Settles what an attempt at a call was billed. None if it is not on the wire.
+    pub(crate) fn settle_call(
+        &mut self,
+        id: AskId,
+        attempt: u16,
+        outcome: &CallOutcome,
+        out: &mut Vec<Command>,
+    ) -> Option<SettledCall> {
+        if !self.is_on_the_wire(id, attempt) {
+            return None;
+        }
+        match self.pending.remove(id)? {
+            Pending::Calling {
+                ask,
+                measured,
+                attempt,
+                reserved,
+            } => {
+                self.settle(id, billed(outcome, &measured, reserved), out);
+                Some(SettledCall::Wanted(Box::new(AnsweredCall {
+                    id,
+                    ask,
+                    measured,
+                    attempt,
+                })))
+            }
+            // Given up is not free: the reply may have been made, and is paid for.
+            Pending::GivenUp {
+                measured, reserved, ..
+            } => {
+                self.settle(id, billed(outcome, &measured, reserved), out);
+                Some(SettledCall::GivenUp)
+            }
+            _ => None,
+        }
+    }
+
+    fn settle(&mut self, id: AskId, used: Amounts, out: &mut Vec<Command>) {
+        for overrun in self.ledger.settle(id, used) {
+            let report = Command::ReportOverrun {
+                ask: id,
+                dimension: overrun.dimension,
+                reserved: overrun.reserved,
+                used: overrun.used,
+            };
+            self.report(report, out);
+        }
+    }
+
+    /// Queues another attempt at a call that failed.
+    pub(crate) fn retry(&mut self, call: AnsweredCall, not_before: Timestamp) {
+        let AnsweredCall {
+            id,
+            ask,
+            measured,
+            attempt,
+        } = call;
+        self.hold_call(id, ask, measured, attempt.again(), Some(not_before));
+    }
+
+    /// Sets a call aside until the run is resumed.
+    pub(crate) fn stall(
+        &mut self,
+        call: AnsweredCall,
+        failure: &ModelFailure,
+        out: &mut Vec<Command>,
+    ) {
+        let AnsweredCall {
+            id,
+            ask,
+            measured,
+            attempt,
+        } = call;
+        out.push(Command::Await {
+            awaited: Awaited::Repair {
+                ask: id,
+                failure: failure.clone(),
+            },
+        });
+        let stalled = Pending::Stalled {
+            ask,
+            measured,
+            attempt,
+        };
+        self.pending.insert(id, stalled);
+    }
+}
+
+/// A call that is off the wire and paid for.
+pub(crate) enum SettledCall {
+    Wanted(Box<AnsweredCall>),
+    /// Nobody wants it any more.
+    GivenUp,
+}
+
+/// A call that came back; it may be tried again.
+pub(crate) struct AnsweredCall {
+    id: AskId,
+    ask: PackedCall,
+    measured: Measured,
+    attempt: Try,
+}
+
+impl AnsweredCall {
+    pub(crate) const fn tries(&self) -> u16 {
+        self.attempt.tries
+    }
+
+    pub(crate) const fn on_outage(&self) -> OnOutage {
+        self.ask.on_outage
+    }
 }
 
 /// The output cap that the model's window leaves, unless that is below the least of use.
@@ -116,6 +242,8 @@ fn largest_cap(measured: &Measured, left: Amounts, cap: u32) -> Option<u32> {
     if !fits(0) {
         return None;
     }
+    // A binary search, since tokens and money bound the cap at once; `worst_case` grows with the cap, so what fits is a
+    // range from zero.
     let (mut low, mut high) = (0, cap);
     while low < high {
         let middle = low + (high - low).div_ceil(2);
@@ -126,4 +254,31 @@ fn largest_cap(measured: &Measured, left: Amounts, cap: u32) -> Option<u32> {
         }
     }
     Some(low)
+}
+
+/// The cost of a call: what was reported or counted, and its whole reservation if nobody can say.
+pub fn billed(outcome: &CallOutcome, measured: &Measured, reserved: Amounts) -> Amounts {
+    let usage = match outcome {
+        CallOutcome::Replied(Reply { usage, .. })
+        | CallOutcome::Failed(ModelFailure {
+            billing: Billing::Reported(usage),
+            ..
+        }) => usage,
+        // A request that timed out may well have been billed. If it counted as free, retries could spend the limit
+        // several times over.
+        CallOutcome::Failed(ModelFailure {
+            billing: Billing::Perhaps,
+            ..
+        }) => return reserved,
+        CallOutcome::Failed(ModelFailure {
+            billing: Billing::Nothing,
+            ..
+        }) => return Amounts::ZERO,
+    };
+    Amounts {
+        tokens: usage.input_tokens.saturating_add(usage.output_tokens),
+        calls: 1,
+        money: measured.price.of(usage.input_tokens, usage.output_tokens),
+        ..Amounts::ZERO
+    }
 }

@@ -1,15 +1,15 @@
-//! Effects under the governor: who may ask for one, on what terms a person decides, and the kill switch.
+//! Effects: who may ask for one, on what terms a person decides, the kill switch, and how an attempt ends.
 
 use super::{Admission, Governor};
 use crate::amounts::Amounts;
-use crate::command::Command;
+use crate::command::{Awaited, Command};
 use crate::contract::{Autonomy, PermissionMode};
 use crate::effect::{
-    ApprovalTerms, EffectClass, EffectRequest, EffectState, EffectStep, KillScope,
+    ApprovalTerms, EffectClass, EffectOutcome, EffectRequest, EffectState, EffectStep, KillScope,
 };
-use crate::id::AskId;
-use crate::ledger::{Accounts, closing};
-use crate::outcome::{NextAction, TaskPacket};
+use crate::id::{AskId, Digest};
+use crate::ledger::Accounts;
+use crate::outcome::{HandoffTicket, NextAction, TaskPacket};
 use crate::pending::Pending;
 use crate::stop::Refusal;
 use crate::text::Text;
@@ -42,14 +42,15 @@ impl<L: Accounts> Governor<L> {
         if !contract.allowed_tools.contains(&request.tool) {
             return Admission::Refused(Refusal::ToolNotAllowed { tool: request.tool });
         }
-        if let Some(scope) = self.kill_on(&request) {
+        if let Some(scope) = self.kill_covering(&request) {
             return Admission::Refused(Refusal::Killed { scope });
         }
         let need = Amounts {
             tools: 1,
             ..Amounts::ZERO
         };
-        if let Some(dimension) = closing(&self.ledger) {
+        if let Some(dimension) = self.closing() {
+            // Held, not refused: a settlement may free budget below the mark.
             return if self.in_flight() {
                 Admission::Held
             } else {
@@ -69,16 +70,47 @@ impl<L: Accounts> Governor<L> {
         Admission::Admitted
     }
 
-    /// The kill switch that covers an effect, if any.
-    pub(crate) fn kill_on(&self, request: &EffectRequest) -> Option<KillScope> {
+    /// Notes a kill switch. Nothing that it covers is admitted or sent until it is lifted.
+    pub(crate) fn kill(&mut self, scope: &KillScope) {
+        if !self.killed.contains(scope) {
+            self.killed.push(scope.clone());
+        }
+    }
+
+    pub(crate) fn lift(&mut self, scope: &KillScope) {
+        self.killed.retain(|killed| killed != scope);
+    }
+
+    pub(crate) fn kills(&self) -> &[KillScope] {
+        &self.killed
+    }
+
+    /// The kill switch that covers an effect under way, if any.
+    pub(crate) fn kill_on(&self, id: AskId) -> Option<KillScope> {
+        self.kill_covering(self.effect(id)?.0)
+    }
+
+    fn kill_covering(&self, request: &EffectRequest) -> Option<KillScope> {
         self.killed
             .iter()
             .find(|scope| scope.covers(&request.target))
             .cloned()
     }
 
+    /// True if an effect was attempted and nobody has verified it since.
+    pub(crate) const fn needs_verification(&self) -> bool {
+        self.unverified.is_some()
+    }
+
+    fn effect(&self, id: AskId) -> Option<(&EffectRequest, EffectState)> {
+        match self.pending.get(id) {
+            Some(Pending::Effect { request, state, .. }) => Some((request, *state)),
+            _ => None,
+        }
+    }
+
     /// Moves an effect on; a step its state does not allow leaves it where it is.
-    pub(crate) fn step_effect(&mut self, id: AskId, step: EffectStep) -> Option<EffectState> {
+    pub(super) fn step_effect(&mut self, id: AskId, step: EffectStep) -> Option<EffectState> {
         self.pending.change(id, |pending| match pending {
             Pending::Effect { state, .. } => {
                 *state = state.after(step).ok()?;
@@ -88,26 +120,51 @@ impl<L: Accounts> Governor<L> {
         })?
     }
 
-    /// A person is to decide about an effect.
-    pub(crate) fn defer(&mut self, id: AskId, by: &ApprovalTerms) {
-        let deferred = self.pending.change(id, |pending| match pending {
-            Pending::Effect { terms, .. } => {
+    /// True if the gateway has been asked about an effect and has not decided.
+    pub(crate) fn awaits_gateway(&self, id: AskId) -> bool {
+        matches!(self.effect(id), Some((_, EffectState::Preflight)))
+    }
+
+    /// Puts an effect before a person, on the gateway's terms.
+    pub(crate) fn ask_person(&mut self, id: AskId, by: &ApprovalTerms, out: &mut Vec<Command>) {
+        if self.step_effect(id, EffectStep::Defer).is_none() {
+            return;
+        }
+        self.pending.change(id, |pending| {
+            if let Pending::Effect { terms, .. } = pending {
                 *terms = Some(Box::new(by.clone()));
-                true
             }
-            _ => false,
         });
-        if deferred == Some(true) {
-            let sooner = self.expiry.is_none_or(|expiry| by.expires < expiry);
-            if sooner {
-                self.expiry = Some(by.expires);
-            }
+        // Only the first moment is kept, so that no event has to look through all that is pending.
+        let sooner = self.expiry.is_none_or(|expiry| by.expires < expiry);
+        if sooner {
+            self.expiry = Some(by.expires);
+        }
+        out.push(Command::Await {
+            awaited: Awaited::Approval { ask: id },
+        });
+    }
+
+    /// True if a person may still decide about exactly this.
+    pub(crate) fn awaits_person(&self, id: AskId, binding: &Digest, at: Timestamp) -> bool {
+        match self.pending.get(id) {
+            Some(Pending::Effect {
+                state: EffectState::AwaitingApproval,
+                terms: Some(terms),
+                ..
+            }) => terms.binding == *binding && at < terms.expires,
+            _ => false,
         }
     }
 
     /// The effects that nobody decided about in time.
     pub(crate) fn take_expired(&mut self, at: Timestamp) -> Vec<AskId> {
         let mut expired = Vec::new();
+        // Most events come while nothing can have expired, and this is looked at after each of them.
+        if self.released || self.expiry.is_none_or(|expiry| at < expiry) {
+            return expired;
+        }
+        // Found anew from those that still wait.
         self.expiry = None;
         for (&id, pending) in self.pending.iter() {
             if let Pending::Effect {
@@ -126,4 +183,101 @@ impl<L: Accounts> Governor<L> {
         }
         expired
     }
+
+    /// Has an allowed effect attempted.
+    pub(crate) fn attempt_effect(&mut self, id: AskId, out: &mut Vec<Command>) {
+        let Some(request) = self.effect(id).map(|(request, _)| request.clone()) else {
+            return;
+        };
+        if self.step_effect(id, EffectStep::Allow).is_some()
+            && self.step_effect(id, EffectStep::Attempt).is_some()
+        {
+            if request.class == EffectClass::Effect {
+                // The next child to be spawned is the first that can look at it.
+                self.unverified = Some(self.id.child(self.children));
+            }
+            out.push(Command::Attempt {
+                ask: id,
+                effect: request,
+            });
+        }
+    }
+
+    /// Withdraws an effect that was not allowed. False if it is too late for that.
+    pub(crate) fn deny_effect(&mut self, id: AskId) -> bool {
+        let denied = self.step_effect(id, EffectStep::Deny).is_some();
+        if denied {
+            self.withdraw(id);
+        }
+        denied
+    }
+
+    /// Closes an attempt at an effect. None if it was not under way, or if the platform is to be asked first.
+    pub(crate) fn settle_effect(
+        &mut self,
+        id: AskId,
+        outcome: &EffectOutcome,
+        out: &mut Vec<Command>,
+    ) -> Option<SettledEffect> {
+        let (request, state) = self.effect(id)?;
+        let request = request.clone();
+        let was_checked = state == EffectState::Postcheck;
+        let step = match outcome {
+            EffectOutcome::Confirmed { .. } => EffectStep::Confirm,
+            EffectOutcome::Failed { .. } => EffectStep::Fail,
+            EffectOutcome::Unknown { .. } => EffectStep::Lose,
+        };
+        self.step_effect(id, step)?;
+        // Also after a failure, whose detail is the platform's text as well.
+        self.saw_tool(&request.tool);
+        if step == EffectStep::Lose && !was_checked && request.class == EffectClass::Effect {
+            // Nobody knows whether it happened: the platform is asked.
+            if self.step_effect(id, EffectStep::Check).is_some() {
+                out.push(Command::Reconcile {
+                    ask: id,
+                    effect: request,
+                });
+            }
+            return None;
+        }
+        self.pending.remove(id);
+        let spent = Amounts {
+            tools: 1,
+            ..Amounts::ZERO
+        };
+        self.ledger.settle(id, spent);
+        if let (EffectOutcome::Unknown { detail }, EffectClass::Effect) = (outcome, request.class) {
+            // Not even the platform could say: from here on it is a person's.
+            self.escalated.push(NextAction::Handoff(HandoffTicket {
+                tried: Text::new(request.to_string()),
+                known: detail.clone(),
+                asked: Text::from("find out whether it happened; it was not sent again"),
+                deadline: None,
+            }));
+        }
+        let end = match step {
+            EffectStep::Confirm => EffectEnd::Confirmed,
+            EffectStep::Fail if was_checked => EffectEnd::NotFound,
+            _ => EffectEnd::Failed,
+        };
+        Some(SettledEffect {
+            end,
+            killed: self.kill_covering(&request),
+        })
+    }
+}
+
+/// An effect that is over.
+pub(crate) struct SettledEffect {
+    pub(crate) end: EffectEnd,
+    /// The kill switch that covers it, if any.
+    pub(crate) killed: Option<KillScope>,
+}
+
+/// The verdict on an attempt at an effect, for the count of failures.
+pub(crate) enum EffectEnd {
+    Confirmed,
+    /// The platform was asked and has nothing of it.
+    NotFound,
+    Failed,
 }

@@ -11,7 +11,7 @@ use crate::recursion::SpawnRequest;
 use crate::stop::Refusal;
 
 impl<L: Accounts> Governor<L> {
-    /// Whether the episode may do this with a domain, now.
+    /// Checks that the episode may do this with a domain now.
     pub(super) fn check_domain(&self, request: &DomainRequest) -> Result<(), Refusal> {
         request.check(&self.started.contract, self.started.role)?;
         match request.access {
@@ -20,8 +20,8 @@ impl<L: Accounts> Governor<L> {
         }
     }
 
-    /// Whether the domains that a child would write may be its own. Contracts only narrow on their way down, so what is
-    /// lent once on every level has one writer in the whole run.
+    /// Checks that a child may own the domains it would write. Contracts only narrow on their way down, so a domain
+    /// that is lent once on every level has one writer in the whole run.
     pub(super) fn check_lending(&self, request: &SpawnRequest) -> Result<(), Refusal> {
         for domain in &request.contract.write_scopes {
             // An orchestrator passes domains on; what it writes itself is looked at when it does.
@@ -41,7 +41,7 @@ impl<L: Accounts> Governor<L> {
         Ok(())
     }
 
-    /// Whether the episode itself changes a domain right now.
+    /// True while the episode itself changes a domain.
     fn is_writing(&self, domain: &str) -> bool {
         self.pending.values().any(|pending| match pending {
             Pending::Host(Command::Domain { request, .. }) => {

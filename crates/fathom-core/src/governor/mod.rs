@@ -2,8 +2,10 @@
 //! refuses it. Nothing reaches the host but through here.
 
 mod calls;
+mod children;
 mod effects;
 mod errand;
+mod host_asks;
 mod lending;
 mod outstanding;
 mod packed;
@@ -11,30 +13,33 @@ mod packing;
 mod parcel;
 mod scales;
 mod taint;
+mod timing;
+mod waiting;
 
+pub use calls::billed;
+pub(crate) use calls::{AnsweredCall, SettledCall};
+pub(crate) use effects::EffectEnd;
 pub(crate) use parcel::Packing;
-pub(crate) use scales::Scales;
+pub(crate) use timing::Tick;
 
 use std::collections::BTreeSet;
 
-use crate::admission::{Parent, check_spawn};
-use crate::amounts::{Amounts, Budget};
+use crate::amounts::{Amounts, Dimension};
 use crate::command::Command;
 use crate::domain::DomainRequest;
 use crate::effect::{EffectState, KillScope};
-use crate::event::{Origin, Signal, Started};
+use crate::event::{EventKind, Signal, Started};
 use crate::id::{AskId, EpisodeId};
-use crate::ledger::{Accounts, closing, share};
-use crate::model::{Measured, ModelRole, Reply};
-use crate::outcome::NextAction;
+use crate::ledger::{Accounts, closing};
+use crate::model::{Measured, Reply};
+use crate::outcome::{BudgetUse, NextAction};
 use crate::pending::{PackedCall, Pending, Try, Unsettled};
-use crate::program::Ask;
-use crate::recursion::SpawnRequest;
+use crate::program::{Ask, View};
 use crate::stop::Refusal;
 use crate::stopwatch::Stopwatch;
 use crate::unit::Timestamp;
 
-/// What became of the ask at the head of the queue.
+/// Outcome of looking at the ask at the head of the queue.
 enum Admission {
     Admitted,
     /// It waits for a settlement, and all asks behind it wait too.
@@ -42,39 +47,45 @@ enum Admission {
     Refused(Refusal),
 }
 
+/// Everything that bounds one episode. Its fields are its own: an episode says what happened and asks what it may do.
 pub(crate) struct Governor<L> {
-    pub(crate) id: EpisodeId,
-    pub(crate) started: Started,
-    pub(crate) ledger: L,
-    pub(crate) clock: Stopwatch,
+    id: EpisodeId,
+    started: Started,
+    ledger: L,
+    clock: Stopwatch,
+    /// True while no owner holds the run.
+    released: bool,
+    /// True once the verdict stands.
+    winding_down: bool,
     /// The moment that the program waits for.
-    pub(crate) wake: Option<Timestamp>,
-    pub(crate) next_ask: AskId,
-    pub(crate) pending: Unsettled,
+    wake: Option<Timestamp>,
+    next_ask: AskId,
+    pending: Unsettled,
     /// Asks that wait for admission, served strictly in order.
     queue: BTreeSet<AskId>,
-    pub(crate) children: u32,
+    children: u32,
     /// The first child that could verify the effect attempted last; none once one has.
-    pub(crate) unverified: Option<EpisodeId>,
-    pub(crate) killed: Vec<KillScope>,
+    unverified: Option<EpisodeId>,
+    killed: Vec<KillScope>,
     /// Effects that a read-only episode wanted: its parent reads them in the result.
-    pub(crate) escalated: Vec<NextAction>,
+    escalated: Vec<NextAction>,
     /// The one call that was let through past the closing mark.
     closing_call: Option<AskId>,
     /// An earlier answer that stands for a call, on its way to the program.
-    pub(crate) recalled: Option<(AskId, Reply)>,
-    /// What is known of the texts that packets are made of.
-    pub(crate) scales: Scales,
+    recalled: Option<(AskId, Reply)>,
+    /// Weights and short forms of the texts that packets are made of.
+    scales: scales::Scales,
     /// The first moment at which a person's yes comes too late.
-    pub(crate) expiry: Option<Timestamp>,
+    expiry: Option<Timestamp>,
     /// Untrusted content that the episode has seen.
-    pub(crate) sources: BTreeSet<String>,
+    sources: BTreeSet<String>,
     /// Overruns and forfeits on their way into the journal. An episode is not over before they are there.
-    pub(crate) unsaid: Vec<Command>,
+    unsaid: Vec<Command>,
 }
 
 impl<L: Accounts> Governor<L> {
     pub(crate) fn new(id: EpisodeId, started: &Started, at: Timestamp) -> Self {
+        // The policy bounds the tree even where the budget would allow more episodes.
         let policy = &started.contract.recursion;
         let episodes = Amounts {
             episodes: policy.max_total_episodes.into(),
@@ -84,6 +95,8 @@ impl<L: Accounts> Governor<L> {
             id,
             ledger: L::open(started.budget.amounts.min(episodes)),
             clock: Stopwatch::start(at, started.budget.time),
+            released: false,
+            winding_down: false,
             wake: None,
             started: started.clone(),
             next_ask: AskId::default(),
@@ -95,24 +108,93 @@ impl<L: Accounts> Governor<L> {
             escalated: Vec::new(),
             closing_call: None,
             recalled: None,
-            scales: Scales::default(),
+            scales: scales::Scales::default(),
             expiry: None,
             sources: started.sources.iter().cloned().collect(),
             unsaid: Vec::new(),
         }
     }
 
-    /// Has something written down that is nobody's ask.
-    pub(crate) fn report(&mut self, report: Command, out: &mut Vec<Command>) {
+    pub(crate) fn id(&self) -> &EpisodeId {
+        &self.id
+    }
+
+    pub(crate) fn started(&self) -> &Started {
+        &self.started
+    }
+
+    pub(crate) fn accounts(&self) -> &L {
+        &self.ledger
+    }
+
+    /// The number that the program's next ask gets.
+    pub(crate) const fn next_ask(&self) -> AskId {
+        self.next_ask
+    }
+
+    pub(crate) fn budget(&self) -> BudgetUse {
+        BudgetUse {
+            limit: self.ledger.limit(),
+            spent: self.ledger.spent(),
+            time_limit: self.clock.limit(),
+            time_spent: self.clock.active(),
+        }
+    }
+
+    /// The dimension, if any, that is past its closing mark.
+    pub(crate) fn closing(&self) -> Option<Dimension> {
+        closing(&self.ledger)
+    }
+
+    /// The program's view of the episode at `at`.
+    pub(crate) fn view(&self, at: Timestamp) -> View<'_> {
+        View {
+            episode: &self.id,
+            next_ask: self.next_ask,
+            at,
+            contract: &self.started.contract,
+            depth: self.started.depth,
+            model: self.started.model,
+            left: self.ledger.left(),
+            time_left: self.clock.left(),
+            closing: self.closing(),
+            pending: &self.pending,
+        }
+    }
+
+    /// Adds a report to the journal that no ask waits for.
+    fn report(&mut self, report: Command, out: &mut Vec<Command>) {
+        // Kept until its event comes: a crash in between would lose it, and the episode would finish without it.
         self.unsaid.push(report.clone());
         out.push(report);
     }
 
-    /// The journal has the oldest report of this kind.
-    pub(crate) fn reported(&mut self, is_this_kind: impl Fn(&Command) -> bool) {
-        if let Some(at) = self.unsaid.iter().position(is_this_kind) {
+    /// Ticks off the oldest report of the kind that now stands in the journal.
+    pub(crate) fn on_reported(&mut self, kind: &EventKind) {
+        let reported = self.unsaid.iter().position(|report| {
+            matches!(
+                (kind, report),
+                (EventKind::Overrun { .. }, Command::ReportOverrun { .. })
+                    | (EventKind::Forfeited { .. }, Command::ReportForfeit { .. })
+                    | (
+                        EventKind::TokenBudgetOverrun { .. },
+                        Command::ReportShortening { .. }
+                    )
+            )
+        });
+        if let Some(at) = reported {
             self.unsaid.remove(at);
         }
+    }
+
+    /// Untrusted content that the episode has seen.
+    pub(crate) fn sources(&self) -> Vec<String> {
+        self.sources.iter().cloned().collect()
+    }
+
+    /// Takes out the effects that a read-only episode leaves to its parent.
+    pub(crate) fn take_escalated(&mut self) -> Vec<NextAction> {
+        std::mem::take(&mut self.escalated)
     }
 
     /// Takes in asks that a program made together. `Finish` and `Cancel` are not for the governor.
@@ -123,6 +205,8 @@ impl<L: Accounts> Governor<L> {
             .count() as u64;
         for ask in asks {
             let id = self.next_ask;
+            // Every ask takes a number, even one that nobody answers: programs count on from the number that their view
+            // names.
             self.next_ask = id.next();
             match ask {
                 Ask::Model(ask) => self.pack(id, *ask, out),
@@ -130,6 +214,8 @@ impl<L: Accounts> Governor<L> {
                     self.pending
                         .insert(id, Pending::HeldChild { request, siblings });
                     self.queue.insert(id);
+                    // Those that were admitted already have their share, so each divides what is left by those still
+                    // waiting.
                     siblings -= 1;
                 }
                 Ask::Effect(mut request) => {
@@ -168,13 +254,15 @@ impl<L: Accounts> Governor<L> {
                     out,
                 ),
                 Ask::Answer { cell, answer } => {
-                    if let Some(Pending::Host(Command::RunCell { .. })) = self.pending.get(&cell) {
+                    // A cell that has ended meanwhile waits for no answer.
+                    if let Some(Pending::Host(Command::RunCell { .. })) = self.pending.get(cell) {
                         out.push(Command::AnswerCell { ask: cell, answer });
                     }
                 }
                 Ask::Domain(request) => match self.check_domain(&request) {
                     Ok(()) => {
-                        let sources = self.sources.iter().cloned().collect();
+                        // Whatever the program put there: only the governor knows what the episode has seen.
+                        let sources = self.sources();
                         let request = DomainRequest { sources, ..request };
                         self.pass_on(id, Command::Domain { ask: id, request }, out);
                     }
@@ -207,6 +295,8 @@ impl<L: Accounts> Governor<L> {
         if self.is_out_of_time() {
             return;
         }
+        // Strictly first in, first out. Small asks that overtook a held one could starve it, and who is admitted would
+        // depend on what settles first, while a refold must admit in the same order.
         while let Some(&id) = self.queue.first() {
             match self.admit(id, out) {
                 Admission::Admitted => {
@@ -218,14 +308,14 @@ impl<L: Accounts> Governor<L> {
         }
     }
 
-    pub(crate) fn refuse(&mut self, id: AskId, reason: Refusal, out: &mut Vec<Command>) {
+    fn refuse(&mut self, id: AskId, reason: Refusal, out: &mut Vec<Command>) {
         self.queue.remove(&id);
         self.pending.insert(id, Pending::Refusing(reason.clone()));
         out.push(Command::Refuse { ask: id, reason });
     }
 
     fn admit(&mut self, id: AskId, out: &mut Vec<Command>) -> Admission {
-        match self.pending.get(&id) {
+        match self.pending.get(id) {
             Some(Pending::HeldCall {
                 ask,
                 measured,
@@ -245,111 +335,17 @@ impl<L: Accounts> Governor<L> {
                 self.admit_effect(id, request, out)
             }
             Some(Pending::Packing(_)) => Admission::Held,
+            // The ask was cancelled or settled meanwhile. Admitting it only takes it off the queue.
             _ => Admission::Admitted,
         }
-    }
-
-    pub(crate) const fn is_out_of_time(&self) -> bool {
-        self.clock.left().0 == 0
     }
 
     const fn in_flight(&self) -> bool {
         self.pending.any_in_flight()
     }
 
-    fn admit_child(
-        &mut self,
-        id: AskId,
-        request: &SpawnRequest,
-        siblings: u64,
-        out: &mut Vec<Command>,
-    ) -> Admission {
-        if let Some(scope) = self
-            .killed
-            .iter()
-            .find(|scope| **scope == KillScope::Global)
-        {
-            return Admission::Refused(Refusal::Killed {
-                scope: scope.clone(),
-            });
-        }
-        let parent = Parent {
-            contract: &self.started.contract,
-            depth: self.started.depth,
-            children: self.children,
-            unverified_effect: self.unverified.is_some(),
-        };
-        let allowed = check_spawn(&parent, request).and_then(|()| self.check_lending(request));
-        if let Err(reason) = allowed {
-            return Admission::Refused(reason);
-        }
-        if let Some(dimension) = closing(&self.ledger) {
-            return if self.in_flight() {
-                Admission::Held
-            } else {
-                Admission::Refused(Refusal::Closing { dimension })
-            };
-        }
-        let depth = self.started.depth + 1;
-        let granted = share(
-            self.ledger.left(),
-            siblings,
-            request.at_least,
-            request.at_most,
-            depth < request.contract.recursion.max_depth,
-        );
-        let child = self.id.child(self.children);
-        let granted =
-            granted.and_then(|amounts| self.ledger.grant(&child, amounts).map(|()| amounts));
-        let amounts = match granted {
-            Ok(amounts) => amounts,
-            Err(_) if self.in_flight() => return Admission::Held,
-            Err(dimension) => return Admission::Refused(Refusal::Budget { dimension }),
-        };
-        self.children += 1;
-        let started = Box::new(Started {
-            goal: request.goal.clone(),
-            role: request.role,
-            program: request.program.clone(),
-            contract: request.contract.clone(),
-            budget: Budget {
-                amounts,
-                time: request
-                    .time_max
-                    .map_or(self.clock.left(), |most| most.min(self.clock.left())),
-            },
-            depth,
-            model: ModelRole::Sub,
-            models: self.started.models.clone(),
-            frame: self.started.frame.clone(),
-            sources: self.sources.iter().cloned().collect(),
-            origin: Origin::Spawned {
-                child_type: request.child_type.clone(),
-                class: request.class,
-                trigger: request.trigger,
-                why: request.why.clone(),
-                fetch: request.fetch.clone(),
-                return_format: request.return_format.clone(),
-            },
-        });
-        out.push(Command::Spawn {
-            ask: id,
-            child: child.clone(),
-            started: started.clone(),
-        });
-        self.pending.insert(
-            id,
-            Pending::Child {
-                child,
-                class: request.class,
-                started,
-            },
-        );
-        Admission::Admitted
-    }
-
     /// A measured or failed call joins the queue again, at its own place.
-    pub(crate) fn hold_call(
+    fn hold_call(
         &mut self,
         id: AskId,
         ask: PackedCall,
@@ -370,7 +366,7 @@ impl<L: Accounts> Governor<L> {
     }
 
     /// Forgets an ask that never left the house; what was set aside for it is free again.
-    pub(crate) fn withdraw(&mut self, id: AskId) {
+    fn withdraw(&mut self, id: AskId) {
         self.queue.remove(&id);
         self.pending.remove(id);
         self.ledger.settle(id, Amounts::ZERO);
@@ -378,7 +374,7 @@ impl<L: Accounts> Governor<L> {
 
     /// Gives up a call or a child: on the wire it is aborted, before that it is forgotten.
     pub(crate) fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
-        match self.pending.get(&id) {
+        match self.pending.get(id) {
             Some(Pending::Calling {
                 measured,
                 attempt,
@@ -397,6 +393,7 @@ impl<L: Accounts> Governor<L> {
                 self.pending.insert(id, given_up);
             }
             Some(Pending::Packing(packing)) => {
+                // Nobody else needs the shorter field, so the call that makes it is given up with the one it is for.
                 let errand = packing.errand();
                 self.withdraw(id);
                 if let Some(errand) = errand {
@@ -416,8 +413,17 @@ impl<L: Accounts> Governor<L> {
         }
     }
 
+    /// Gives up every call and child that is out.
+    pub(crate) fn give_up_all(&mut self, out: &mut Vec<Command>) {
+        let open: Vec<AskId> = self.pending.ids().collect();
+        for id in open {
+            self.cancel(id, out);
+        }
+    }
+
     /// Drops all that has not left the house.
     pub(crate) fn wind_down(&mut self) {
+        self.winding_down = true;
         self.queue.clear();
         let ledger = &mut self.ledger;
         self.pending.retain(|&id, pending| match pending {
@@ -427,6 +433,7 @@ impl<L: Accounts> Governor<L> {
             | Pending::Child { .. }
             | Pending::Refusing(_) => true,
             Pending::Effect { state, .. } => {
+                // From the attempt on it may have happened, so its end is waited for. Before that it never left.
                 let out = matches!(
                     state,
                     EffectState::Attempted | EffectState::Unknown | EffectState::Postcheck

@@ -1,35 +1,86 @@
-//! What is outstanding with the host.
+//! Commands that are issued again when a new owner takes the run over.
 
 use super::Governor;
+use crate::amounts::Amounts;
 use crate::command::{Awaited, Command};
-use crate::contract::cap;
-use crate::effect::EffectState;
+use crate::effect::{EffectClass, EffectState, EffectStep};
+use crate::id::AskId;
 use crate::ledger::Accounts;
 use crate::pending::Pending;
-use crate::unit::Timestamp;
 
 impl<L: Accounts> Governor<L> {
-    /// The one timer of the episode: for the moment its program waits for, or for the end of its time.
-    pub(crate) fn timer(&self) -> Command {
-        let deadline = self.clock.deadline();
-        let at = self.wake.map_or(deadline, |wake| wake.min(deadline));
-        Command::Await {
-            awaited: Awaited::Until { at },
+    /// Takes an episode over for a new owner: what may have been spent unseen counts as spent, and what is outstanding
+    /// is said again. Returns the program's calls that had been given up, for it waits for their end.
+    pub(crate) fn resume(&mut self, out: &mut Vec<Command>) -> Vec<AskId> {
+        self.clock.pause(false);
+        // Their commands stand in the journal, but nothing shows that they were carried out.
+        out.extend(self.unsaid.iter().cloned());
+        // An owner that let go in good order left no call behind that the journal does not know of. After a crash,
+        // calls within the lease may have gone out and been forgotten.
+        if !self.released {
+            let lost = self.ledger.forfeit();
+            if lost != Amounts::ZERO {
+                let report = Command::ReportForfeit { amounts: lost };
+                self.report(report, out);
+            }
+        }
+        self.released = false;
+        let mut given_up = Vec::new();
+        let open: Vec<AskId> = self.pending.ids().collect();
+        for id in open {
+            self.resume_ask(id, &mut given_up);
+        }
+        out.push(self.timer());
+        self.outstanding(out);
+        if self.winding_down {
+            self.give_up_all(out);
+        } else {
+            self.pump(out);
+        }
+        given_up.retain(|&id| !self.drop_errand(id));
+        given_up
+    }
+
+    fn resume_ask(&mut self, id: AskId, given_up: &mut Vec<AskId>) {
+        match self.pending.get(id).cloned() {
+            Some(Pending::Calling {
+                ask,
+                measured,
+                attempt,
+                reserved,
+            }) => {
+                // The owner before may have sent it and heard nothing, so it is paid for in full.
+                self.ledger.settle(id, reserved);
+                if self.winding_down {
+                    self.pending.remove(id);
+                } else {
+                    self.hold_call(id, ask, measured, attempt.afresh(), None);
+                }
+            }
+            Some(Pending::GivenUp { reserved, .. }) => {
+                self.ledger.settle(id, reserved);
+                self.pending.remove(id);
+                given_up.push(id);
+            }
+            Some(Pending::Stalled {
+                ask,
+                measured,
+                attempt,
+            }) => self.hold_call(id, ask, measured, attempt.afresh(), None),
+            Some(Pending::Effect {
+                state: EffectState::Attempted,
+                request,
+                ..
+            }) if request.class == EffectClass::Effect => {
+                // It may have been sent: from here on it is outstanding as a question to the platform.
+                self.step_effect(id, EffectStep::Lose);
+                self.step_effect(id, EffectStep::Check);
+            }
+            _ => {}
         }
     }
 
-    /// Notes the moment that the program waits for. It lies a little ahead, so that nobody spins.
-    pub(super) fn wait_for(&mut self, at: Timestamp) {
-        self.wake = Some(at.max(self.clock.last().plus(cap::WAKE_AHEAD_MIN)));
-    }
-
-    /// Whether the moment that the program waits for has come; it is then no longer waited for.
-    pub(crate) fn take_wake(&mut self, at: Timestamp) -> bool {
-        self.wake.take_if(|wake| *wake <= at).is_some()
-    }
-
-    /// What must be said to the host again after a new owner took over.
-    pub(crate) fn outstanding(&self, out: &mut Vec<Command>) {
+    fn outstanding(&self, out: &mut Vec<Command>) {
         for (&id, pending) in self.pending.iter() {
             match pending {
                 Pending::Packing(packing) => out.extend(packing.outstanding(id)),
@@ -60,6 +111,7 @@ impl<L: Accounts> Governor<L> {
                     ask: id,
                     reason: reason.clone(),
                 }),
+                // Calls are back in the queue by now or given up for good, and the queue admits what is held.
                 Pending::HeldCall { .. }
                 | Pending::Calling { .. }
                 | Pending::GivenUp { .. }

@@ -30,6 +30,7 @@ impl<L: Accounts> Governor<L> {
         measured: Measured,
         out: &mut Vec<Command>,
     ) {
+        // An earlier answer stands for the call, so it never competes for budget.
         if let Some(reply) = &packing.recalled {
             self.queue.remove(&id);
             self.pending.remove(id);
@@ -38,9 +39,8 @@ impl<L: Accounts> Governor<L> {
         }
         let request = packing.request(kept);
         let meta = self.meta(id, packing, kept, bare);
-        let is_errand = self.scales.errands.contains_key(&id);
-        if !is_errand {
-            self.scales.last_packet = Some(meta.id);
+        if self.scales.served_by(id).is_none() {
+            self.scales.note_packet(meta.id);
         }
         let ask = &packing.ask;
         let call = PackedCall {
@@ -91,9 +91,9 @@ impl<L: Accounts> Governor<L> {
             entries: None,
             shortened_from: None,
         });
-        let parent = match self.scales.errands.get(&id) {
-            Some(outer) => Some(PacketId::of(&self.id, *outer)),
-            None => self.scales.last_packet,
+        let parent = match self.scales.served_by(id) {
+            Some(outer) => Some(PacketId::of(&self.id, outer)),
+            None => self.scales.last_packet(),
         };
         Meta {
             id: PacketId::of(&self.id, id),
@@ -114,6 +114,7 @@ impl<L: Accounts> Governor<L> {
 
     /// Most tokens of a packet beside an output of so many.
     pub(super) fn room_beside(&self, output_tokens: u32, measured: &Measured) -> u64 {
+        // The window holds input and output together; the MTU of the charter bounds the packet alone.
         let of_window = measured
             .window_tokens
             .map(|window| window.saturating_sub(output_tokens.into()));

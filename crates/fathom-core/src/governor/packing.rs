@@ -21,7 +21,7 @@ use crate::text::Text;
 
 /// Tokens that a chat template or a line break may add to an entry.
 const ENTRY_TOKENS: u64 = 8;
-/// How often the packed whole is measured before all that may be left out is.
+/// Measurements of the packed whole after which all that may be left out is left out.
 const ROUNDS_MAX: u8 = 6;
 
 impl<L: Accounts> Governor<L> {
@@ -54,10 +54,7 @@ impl<L: Accounts> Governor<L> {
         let mut header = given.clone();
         for field in Field::HEADER {
             if let Some(given) = given.get(field)
-                && let Some(shorter) =
-                    self.scales
-                        .shortened
-                        .get(&(ask.model, field, hash(&given.text)))
+                && let Some(shorter) = self.scales.shortened(ask.model, field, &given.text)
             {
                 header.set(field, shorter.clone());
             }
@@ -74,6 +71,7 @@ impl<L: Accounts> Governor<L> {
                 judged: None,
             },
         };
+        // It takes its place now, so that calls are admitted in the order of asking, however long their packing takes.
         self.queue.insert(id);
         self.weigh(id, packing, None, out);
     }
@@ -114,16 +112,17 @@ impl<L: Accounts> Governor<L> {
     /// The packing that this question was about, ready for the next one. A late answer to an earlier question finds
     /// none.
     fn asked(&self, id: AskId, round: u16) -> Option<Packing> {
-        let Some(Pending::Packing(packing)) = self.pending.get(&id) else {
+        let Some(Pending::Packing(packing)) = self.pending.get(id) else {
             return None;
         };
         let mut packing = (packing.round == round).then(|| (**packing).clone())?;
+        // Questions are numbered, for the host may answer an earlier one after the stage has changed.
         packing.round = packing.round.saturating_add(1);
         Some(packing)
     }
 
-    /// Whether a summary answers the present question about this call.
-    pub(crate) fn awaits_summary(&self, id: AskId, round: u16) -> bool {
+    /// True if a summary answers the present question about this call.
+    pub(super) fn awaits_summary(&self, id: AskId, round: u16) -> bool {
         self.is_shortening(id) && self.asked(id, round).is_some()
     }
 
@@ -157,6 +156,8 @@ impl<L: Accounts> Governor<L> {
                 squeeze,
                 rounds,
             } => {
+                // Weights do not add up to the whole, since tokenizers merge across borders. So the whole is measured
+                // again, and what it is over is squeezed out of the shares; `ROUNDS_MAX` bounds that.
                 let mtu = self.room_beside(packing.ask.output_tokens_max, &measured);
                 let over = measured.input_tokens.saturating_sub(mtu);
                 if over == 0 {
@@ -166,13 +167,15 @@ impl<L: Accounts> Governor<L> {
                     self.fit_shares(id, packing, bare, squeeze, rounds + 1, out);
                 }
             }
+            // Nothing is being measured in these stages. A late answer to an earlier question is ignored; it is no
+            // reason to panic.
             Stage::Shortening { .. } | Stage::Errand { .. } => {}
         }
     }
 
-    /// Whether the host was asked to shorten a field of this call.
-    pub(crate) fn is_shortening(&self, id: AskId) -> bool {
-        matches!(self.pending.get(&id), Some(Pending::Packing(packing))
+    /// True if the host was asked to shorten a field of this call.
+    pub(super) fn is_shortening(&self, id: AskId) -> bool {
+        matches!(self.pending.get(id), Some(Pending::Packing(packing))
             if matches!(packing.stage, Stage::Shortening { .. }))
     }
 
@@ -193,9 +196,10 @@ impl<L: Accounts> Governor<L> {
         self.report_rung(id, packing, field, limit, Some(after), out);
         let original = packing.original(field);
         if after <= limit {
-            let key = (model, field, hash(&original));
-            self.scales.shortened.insert(key, shown);
+            self.scales
+                .remember_shortened(model, field, &original, shown);
         } else {
+            // The next rung shortens the original. A summary of a summary would lose more.
             packing.header.set(
                 field,
                 Shown {
@@ -254,8 +258,7 @@ impl<L: Accounts> Governor<L> {
                 if shown.shortened_from.is_some() {
                     // It was short enough for another packet; this one has less room.
                     let given = packing.given.get(field).cloned().unwrap_or_default();
-                    let key = (model, field, hash(&given.text));
-                    self.scales.shortened.remove(&key);
+                    self.scales.forget_shortened(model, field, &given.text);
                     packing.header.set(field, given);
                 }
                 return self.next_rung(id, packing, field, limit, out);
@@ -315,6 +318,7 @@ impl<L: Accounts> Governor<L> {
             Shortener::Lite => ModelRole::Lite,
             Shortener::Prime => ModelRole::Prime,
         };
+        // A number of its own: it is measured, reserved and recorded like any other call.
         let errand = self.next_ask;
         self.next_ask = errand.next();
         let ask = shortening(model, &packing.original(field), limit);
@@ -326,18 +330,18 @@ impl<L: Accounts> Governor<L> {
         // The errand is served first, so the one who waits for it makes room at the head of the queue.
         self.queue.remove(&id);
         self.pending.insert(id, Pending::Packing(Box::new(packing)));
-        self.scales.errands.insert(errand, id);
+        self.scales.begin_errand(errand, id);
         self.pack(errand, ask, out);
     }
 
     /// A shorter text came back from the host or a model, or the word that there is none.
-    pub(crate) fn on_shortened(
+    pub(super) fn on_shortened(
         &mut self,
         id: AskId,
         shorter: Option<&Text>,
         out: &mut Vec<Command>,
     ) {
-        let Some(Pending::Packing(packing)) = self.pending.get(&id) else {
+        let Some(Pending::Packing(packing)) = self.pending.get(id) else {
             return;
         };
         let mut packing = (**packing).clone();
@@ -363,6 +367,30 @@ impl<L: Accounts> Governor<L> {
             self.next_rung(id, packing, field, limit, out);
         }
         self.pump(out);
+    }
+
+    /// Hands the outcome of an errand to the call that it shortens a field for. False if `id` is a program's own call.
+    pub(crate) fn close_errand(
+        &mut self,
+        id: AskId,
+        shorter: Option<&Text>,
+        out: &mut Vec<Command>,
+    ) -> bool {
+        let Some(outer) = self.scales.end_errand(id) else {
+            return false;
+        };
+        self.on_shortened(outer, shorter, out);
+        true
+    }
+
+    /// Forgets an errand that nobody waits for any more. False if `id` is a program's own call.
+    pub(crate) fn drop_errand(&mut self, id: AskId) -> bool {
+        self.scales.end_errand(id).is_some()
+    }
+
+    /// Takes the earlier answer that stands for a call, with the call.
+    pub(crate) fn take_recalled(&mut self) -> Option<(AskId, Reply)> {
+        self.recalled.take()
     }
 
     /// Picks the entries that fit and has the whole measured.
@@ -392,6 +420,7 @@ impl<L: Accounts> Governor<L> {
             .map(|share| share.entries.iter().map(weight).collect())
             .collect();
         let kept = fit(shares, &tokens, room);
+        // Without any entry the whole is the bare request, which has been measured.
         if rounds == 0 && kept.iter().all(|kept| kept.from == kept.to) {
             return self.packed(id, &packing, &kept, bare, bare, out);
         }

@@ -14,7 +14,7 @@ use crate::text::Text;
 /// A call on its way to a request that fits.
 #[derive(Clone, Debug)]
 pub(crate) struct Packing {
-    pub(crate) ask: ModelAsk,
+    pub(super) ask: ModelAsk,
     /// The header as the charter has it.
     pub(super) given: Header,
     /// The header as it is shown.
@@ -28,7 +28,7 @@ pub(crate) struct Packing {
     pub(super) stage: Stage,
 }
 
-/// Where it is.
+/// Stages of packing.
 #[derive(Clone, Debug)]
 pub(super) enum Stage {
     /// Header and prompt are being measured, and these texts weighed.
@@ -71,7 +71,7 @@ impl Packing {
     }
 
     /// The command whose answer moves it on; none while a model is at it.
-    pub(crate) fn outstanding(&self, id: AskId) -> Option<Command> {
+    pub(super) fn outstanding(&self, id: AskId) -> Option<Command> {
         let measure = |kept: &[Kept], weigh: &[Text]| Command::Measure {
             ask: id,
             model: self.ask.model,
@@ -100,7 +100,7 @@ impl Packing {
         }
     }
 
-    /// Whether an earlier answer may stand for the request as it is being measured: not while it is a part of it.
+    /// True if an earlier answer may stand for the request as it is being measured: not while it is only a part of it.
     pub(super) fn may_recall(&self) -> bool {
         (self.ask.once || self.ask.recall.is_some()) && self.is_whole()
     }
@@ -113,7 +113,7 @@ impl Packing {
         }
     }
 
-    /// Whether it has anything that may be left out.
+    /// True if it has anything that may be left out.
     pub(super) fn has_entries(&self) -> bool {
         let shares = &self.ask.packet.shares;
         shares.iter().any(|share| !share.entries.is_empty())

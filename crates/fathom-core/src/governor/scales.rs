@@ -1,4 +1,4 @@
-//! What an episode remembers of the texts that its packets are made of.
+//! Token counts and shortened header fields that an episode has seen so far.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use crate::text::Text;
 /// Texts whose weight an episode remembers.
 const WEIGHTS_MAX: usize = 16_384;
 
-/// What an episode knows of the texts that its packets are made of.
+/// Token counts and shortened header fields that an episode has seen so far.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Scales {
+pub(super) struct Scales {
     weights: BTreeMap<(ModelRole, u64), u64>,
     /// Fields that were shortened, by the model that counts, the field and the original.
-    pub(super) shortened: BTreeMap<(ModelRole, Field, u64), Shown>,
+    shortened: BTreeMap<(ModelRole, Field, u64), Shown>,
     /// Calls that shorten a field, and the calls they do it for.
-    pub(crate) errands: BTreeMap<AskId, AskId>,
-    pub(super) last_packet: Option<PacketId>,
+    errands: BTreeMap<AskId, AskId>,
+    last_packet: Option<PacketId>,
 }
 
 impl Scales {
@@ -38,11 +38,59 @@ impl Scales {
 
     pub(super) fn learn(&mut self, model: ModelRole, texts: &[Text], weights: &[u64]) {
         if self.weights.len() + texts.len() > WEIGHTS_MAX {
+            // All at once: which of them come again is unknown, and what is forgotten is only weighed once more.
             self.weights.clear();
         }
         for (text, weight) in texts.iter().zip(weights) {
             self.weights.insert((model, hash(text)), *weight);
         }
+    }
+
+    /// The short form of a field that was shortened before.
+    pub(super) fn shortened(
+        &self,
+        model: ModelRole,
+        field: Field,
+        original: &Text,
+    ) -> Option<&Shown> {
+        self.shortened.get(&(model, field, hash(original)))
+    }
+
+    pub(super) fn remember_shortened(
+        &mut self,
+        model: ModelRole,
+        field: Field,
+        original: &Text,
+        shown: Shown,
+    ) {
+        self.shortened.insert((model, field, hash(original)), shown);
+    }
+
+    pub(super) fn forget_shortened(&mut self, model: ModelRole, field: Field, original: &Text) {
+        self.shortened.remove(&(model, field, hash(original)));
+    }
+
+    /// Notes that `errand` shortens a field for `outer`.
+    pub(super) fn begin_errand(&mut self, errand: AskId, outer: AskId) {
+        self.errands.insert(errand, outer);
+    }
+
+    /// The call that `errand` shortens a field for. None if it is a program's own call.
+    pub(super) fn served_by(&self, errand: AskId) -> Option<AskId> {
+        self.errands.get(&errand).copied()
+    }
+
+    pub(super) fn end_errand(&mut self, errand: AskId) -> Option<AskId> {
+        self.errands.remove(&errand)
+    }
+
+    /// The packet that the next one follows.
+    pub(super) fn last_packet(&self) -> Option<PacketId> {
+        self.last_packet
+    }
+
+    pub(super) fn note_packet(&mut self, id: PacketId) {
+        self.last_packet = Some(id);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Which arguments of an effect may come from untrusted content.
+//! Arguments of an effect that may come from untrusted content.
 //!
 //! An episode that has seen anything from outside is taken to be led by it: whatever it wants to pass to a tool is tainted,
 //! but for words that stand as they are in a goal which nothing from outside had touched.
@@ -18,8 +18,10 @@ impl<L: Accounts> Governor<L> {
         if self.sources.is_empty() {
             return;
         }
+        // What cannot be read is one value, and is marked like any other.
         let arguments = serde_json::from_str(request.arguments.as_str())
             .unwrap_or_else(|_| Value::String(request.arguments.as_str().to_owned()));
+        // A goal that was written after untrusted content had been seen vouches for nothing.
         let trusted = if self.started.sources.is_empty() {
             self.started.goal.as_str()
         } else {
@@ -38,12 +40,12 @@ impl<L: Accounts> Governor<L> {
             .collect();
     }
 
-    /// What a tool answered came from outside.
+    /// Notes that a tool's answer came from outside.
     pub(crate) fn saw_tool(&mut self, tool: &str) {
         self.sources.insert(format!("tool:{tool}"));
     }
 
-    /// What a domain holds may have come from outside, or says so itself.
+    /// Notes the untrusted sources of a domain's answer: the domain itself, or those that the answer names.
     pub(crate) fn saw_domain(&mut self, request: &DomainRequest, answer: &Text) {
         let is_untrusted = owners(&request.domain).is_some_and(|owners| owners.untrusted);
         if is_untrusted && request.access == Access::Read {
@@ -66,6 +68,7 @@ fn walk(value: &Value, at: &mut String, leaves: &mut Vec<(String, String)>) {
     let mut under = |key: &str, value: &Value, leaves: &mut Vec<_>| {
         let before = at.len();
         at.push('/');
+        // As JSON Pointer escapes them, so that every place has one name.
         at.push_str(&key.replace('~', "~0").replace('/', "~1"));
         walk(value, at, leaves);
         at.truncate(before);
@@ -86,8 +89,9 @@ fn walk(value: &Value, at: &mut String, leaves: &mut Vec<(String, String)>) {
     }
 }
 
-/// Whether the words stand in the text, with nothing grown on to them.
+/// True if the words stand in the text, with nothing grown on to them.
 fn stands_in(text: &str, said: &str) -> bool {
+    // With the marks inside names and addresses: `ann` in a goal must not vouch for `joe-ann` or `ann@example`.
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '@');
     !said.trim().is_empty()
         && text.match_indices(said).any(|(at, _)| {
