@@ -4,7 +4,7 @@ use crate::contract::{Contract, PermissionMode};
 use crate::recursion::{Class, SpawnRequest};
 use crate::stop::Refusal;
 
-/// What the rules look at.
+/// The facts about a parent that the rules depend on.
 pub(crate) struct Parent<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) depth: u8,
@@ -44,6 +44,7 @@ pub(crate) fn check_spawn(parent: &Parent<'_>, request: &SpawnRequest) -> Result
             class: request.class,
         });
     }
+    // A repair of something that in truth went through would do it twice.
     if request.class == Class::Repair && parent.unverified_effect {
         return Err(Refusal::VerifyFirst);
     }

@@ -18,7 +18,6 @@ pub enum Dimension {
     Tools,
     /// Wall time while the episode is worked on.
     Time,
-    /// Money.
     Money,
     /// Episodes of the tree.
     Episodes,
@@ -40,15 +39,10 @@ impl fmt::Display for Dimension {
 /// An amount in every dimension that is counted. Time is not: it is a deadline, never divided.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amounts {
-    /// Tokens.
     pub tokens: u64,
-    /// Model calls.
     pub calls: u64,
-    /// Tool calls.
     pub tools: u64,
-    /// Money.
     pub money: Nanodollars,
-    /// Episodes.
     pub episodes: u64,
 }
 
@@ -136,10 +130,9 @@ impl Amounts {
     }
 }
 
-/// What an episode may use before it must end: an amount in every dimension and a time.
+/// Limits of an episode: an amount in every dimension and a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// The counted dimensions.
     #[serde(flatten)]
     pub amounts: Amounts,
     /// Wall time while the episode is worked on.

@@ -41,7 +41,7 @@ pub struct Argv {
 }
 
 impl Argv {
-    /// What is to be run: a name or a path, never empty.
+    /// The program to run: a name or a path, never empty.
     pub fn program(&self) -> &str {
         &self.program
     }
@@ -103,14 +103,13 @@ impl fmt::Display for Argv {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {cause}")]
 pub struct Refusal {
-    /// Where the command begins, counted from one.
+    /// The line on which the command begins, counted from one.
     pub line: usize,
-    /// Why.
     #[source]
     pub cause: Cause,
 }
 
-/// Why a line is not run.
+/// Reasons not to run a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
@@ -231,7 +230,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Whether there is a line with something in it.
+    /// Skips to the next line with something in it. False if there is none.
     fn skip_empty_lines(&mut self) -> bool {
         while !self.rest.is_empty() {
             let (line, after) = self.rest.split_once('\n').unwrap_or((self.rest, ""));
@@ -267,6 +266,7 @@ impl Reader<'_> {
                         Quote::Single
                     };
                 }
+                // As in a shell: between double quotes a backslash takes the meaning of these alone.
                 (Quote::Double, '\\') if self.rest.starts_with(['"', '\\', '$', '`']) => {
                     self.take().into_iter().for_each(|c| draft.push(c));
                 }
@@ -279,6 +279,7 @@ impl Reader<'_> {
                 (Quote::None, ' ' | '\t') => draft.end_word(),
                 (Quote::None, '#') if draft.word.is_none() => self.skip_line(),
                 (Quote::None, '<') if self.rest.starts_with('<') => {
+                    // Its body is not commands, and where it ends is for a shell to know: nothing after it is read.
                     draft.refuse(Cause::HereDocument);
                     self.rest = "";
                 }
@@ -329,8 +330,9 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// What a screen does not show, or shows elsewhere than it is.
+/// True for a character that a screen does not show, or shows elsewhere than it is.
 fn is_invisible(c: char) -> bool {
+    // Direction marks make a command look like another one to the person who approves it.
     c.is_control() && c != '\t' || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

@@ -10,7 +10,7 @@ use crate::id::AskId;
 use crate::text::{Text, Texts};
 use crate::unit::Millis;
 
-/// What one cell may use. The sandbox holds these against any code.
+/// Limits of one cell. The sandbox holds these against any code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellLimits {
     /// Longest time it may work by itself; the time it waits for an answer does not count.
@@ -43,22 +43,21 @@ impl Default for CellLimits {
     }
 }
 
-/// What `context` is in a session.
+/// The origin of `context` in a session.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ContextSource {
-    /// What the run was given.
+    /// The material that the run was given.
     #[default]
     Given,
-    /// What a cell of an episode further up handed over.
+    /// Material handed over by a cell of an episode further up.
     Passed {
-        /// How deep below the root that episode is: all count their cells and questions alike. Not known of runs that were
+        /// Depth of that episode below the root: all count their cells and questions alike. Not known of runs that were
         /// begun before it was noted.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         depth: Option<u8>,
-        /// Its cell.
         cell: AskId,
         /// The question in which it did.
         question: u32,
@@ -67,7 +66,7 @@ pub enum ContextSource {
     },
 }
 
-/// How a piece of material stands in the sandbox.
+/// The form in which a piece of material stands in the sandbox.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Form {
@@ -100,7 +99,6 @@ impl Texts for Value {
 pub struct CellQuestion {
     /// Its number within the cell.
     pub id: u32,
-    /// What it wants.
     pub call: CellCall,
     /// The answer that the cell has so far, where it is another one than at its last question.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -116,13 +114,12 @@ impl Texts for CellQuestion {
     }
 }
 
-/// What code in a cell can ask for.
+/// Requests that code in a cell can make.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum CellCall {
     /// Replies of the sub-model, one for each prompt.
     Query {
-        /// The prompts.
         prompts: Vec<Text>,
         /// Regular expression that each whole reply must match.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -132,11 +129,8 @@ pub enum CellCall {
         tokens_max: Option<u32>,
     },
     /// Answers of child episodes, one for each task.
-    Recurse {
-        /// The tasks.
-        tasks: Vec<CellTask>,
-    },
-    /// What is left of the budget.
+    Recurse { tasks: Vec<CellTask> },
+    /// Asks for what is left of the budget.
     Budget,
 }
 
@@ -160,9 +154,9 @@ impl Texts for CellCall {
 /// A part of the work for a child episode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellTask {
-    /// What it is to find out.
+    /// The question that the child answers.
     pub goal: Text,
-    /// What it is to look at; the asker's own material when nothing is said.
+    /// The child's material; the asker's own if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<Value>,
 }
@@ -179,9 +173,7 @@ impl Texts for CellTask {
 /// The answer to a question of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellAnswer {
-    /// The question's number.
     pub id: u32,
-    /// What came of it.
     pub reply: CellReply,
 }
 
@@ -191,13 +183,12 @@ impl Texts for CellAnswer {
     }
 }
 
-/// What a cell gets for a question.
+/// Reply to a question of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "data", rename_all = "snake_case")]
 pub enum CellReply {
     /// One outcome for each prompt or task, in their order.
     Each(Vec<CellOutcome>),
-    /// What is left of the budget.
     Budget(CellBudget),
 }
 
@@ -210,15 +201,13 @@ impl Texts for CellReply {
     }
 }
 
-/// What became of one prompt or task.
+/// Outcome of one prompt or task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellOutcome {
-    /// This was said.
     Said(Text),
     /// This was chosen among a few.
     Chosen {
-        /// What was said.
         text: Text,
         /// How much likelier it was than the others, as [`Reply::margin_milli`](crate::model::Reply::margin_milli).
         margin_milli: i32,
@@ -236,23 +225,20 @@ impl Texts for CellOutcome {
     }
 }
 
-/// What is left to a cell.
+/// The rest of a cell's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellBudget {
     /// Of calls, tokens, money and the rest. A dimension without a limit has `u64::MAX`.
     pub left: Amounts,
-    /// Of time.
     pub time_left: Millis,
 }
 
-/// Why there is no answer. In the sandbox it is an exception of this name.
+/// The reason for having no answer. In the sandbox it is an exception of this name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellFault {
-    /// Its kind.
     pub kind: FaultKind,
-    /// In words.
     pub message: Text,
-    /// What was said before the reply broke off.
+    /// The text received before the reply broke off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<Text>,
 }
@@ -310,21 +296,19 @@ impl fmt::Display for FaultKind {
     }
 }
 
-/// What a cell left when it ended, however it ended.
+/// The remains of a cell, however it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellEnd {
-    /// What it printed.
     pub output: Output,
-    /// The answer it submitted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Value>,
     /// The answer it has so far without calling it ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft: Option<Value>,
-    /// What ended it before its last line.
+    /// The error that ended it before its last line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<CellError>,
-    /// How long it worked, without the time it waited for answers.
+    /// Time it worked, without the time it waited for answers.
     pub took: Millis,
 }
 
@@ -340,7 +324,7 @@ impl Texts for CellEnd {
     }
 }
 
-/// What a cell printed: all of it, or its beginning and its end.
+/// Printed output of a cell: all of it, or its beginning and its end.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
     /// The beginning, or all.
@@ -361,10 +345,9 @@ impl Texts for Output {
     }
 }
 
-/// What ended a cell before its last line.
+/// The error that ended a cell before its last line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CellError {
-    /// Its kind.
     pub kind: CellErrorKind,
     /// The traceback, or what happened in words.
     pub message: Text,
@@ -407,7 +390,7 @@ impl CellErrorKind {
         }
     }
 
-    /// Whether the session is still the one it was.
+    /// True if the session survives the error unchanged.
     pub const fn keeps_session(self) -> bool {
         matches!(self, Self::Syntax | Self::Raised)
     }

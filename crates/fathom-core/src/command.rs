@@ -18,35 +18,22 @@ use crate::stop::{Refusal, Shortener};
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
 
-/// What an episode waits for beyond the answers to its commands.
+/// Something an episode waits for beyond the answers to its commands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Awaited {
     /// A time; the host answers with a tick.
-    Until {
-        /// When.
-        at: Timestamp,
-    },
+    Until { at: Timestamp },
     /// A person's decision on an effect. The episode is suspended and its clock stands still.
-    Approval {
-        /// The effect.
-        ask: AskId,
-    },
+    Approval { ask: AskId },
     /// Someone who mends what lies between us and the model. A resumed run tries again.
-    Repair {
-        /// The call.
-        ask: AskId,
-        /// What went wrong.
-        failure: ModelFailure,
-    },
+    Repair { ask: AskId, failure: ModelFailure },
 }
 
 /// A piece of output for a channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// The channel.
     pub channel: String,
-    /// What is said.
     pub text: Text,
 }
 
@@ -82,7 +69,9 @@ const fn is_not(flag: &bool) -> bool {
     !*flag
 }
 
-/// What the host is to do.
+/// An instruction to the host.
+// Recorded with the event that they follow from, and compared by a replay: what the fold makes must not depend on
+// anything but events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "command", content = "data", rename_all = "snake_case")]
 pub enum Command {
@@ -92,7 +81,6 @@ pub enum Command {
         ask: AskId,
         /// For this model.
         model: ModelRole,
-        /// The request.
         request: Request,
         /// Texts whose tokens are counted each by itself.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -100,7 +88,7 @@ pub enum Command {
         /// An earlier answer to this request would do.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         recall: Option<Box<Recall>>,
-        /// What any episode of the run was told in answer to this request will do.
+        /// True if any answer that this run got to the same request will do.
         #[serde(default, skip_serializing_if = "is_not")]
         once: bool,
         /// Counts the questions about one ask, so that a late answer to an earlier one is known for what it is.
@@ -113,7 +101,6 @@ pub enum Command {
         ask: AskId,
         /// Tokens are those of this model.
         model: ModelRole,
-        /// The text.
         text: Text,
         /// To at most this many tokens.
         tokens_max: u32,
@@ -133,11 +120,9 @@ pub enum Command {
         ask: AskId,
         /// Counts the tries.
         attempt: u16,
-        /// Which model.
         model: ModelRole,
-        /// What is sent.
         request: Request,
-        /// What is known of the packet beside what the model sees.
+        /// Facts about the packet that the model does not see.
         packet: Meta,
         /// The most it may use.
         reserved: Amounts,
@@ -149,129 +134,104 @@ pub enum Command {
     },
     /// Give up a call.
     CancelCall {
-        /// Which one.
         ask: AskId,
-        /// Which attempt.
         attempt: u16,
     },
     /// Start a child episode.
     Spawn {
         /// The ask it belongs to.
         ask: AskId,
-        /// The child's id.
         child: EpisodeId,
         /// All it starts with.
         started: Box<Started>,
     },
     /// Pass a message to a child.
     SignalChild {
-        /// The child.
         child: EpisodeId,
-        /// The message.
         signal: Signal,
     },
     /// Run code in the episode's sandbox.
     RunCell {
         /// The ask it belongs to.
         ask: AskId,
-        /// The code.
         code: Text,
-        /// What `context` is in the episode's sandbox.
+        /// The origin of `context` in the episode's sandbox.
         context: ContextSource,
-        /// What it may use.
         limits: CellLimits,
     },
     /// Answer a cell that asked something.
     AnswerCell {
-        /// The cell.
         ask: AskId,
-        /// The answer.
         answer: Box<CellAnswer>,
     },
     /// Have the gateway decide about an effect.
     Propose {
         /// The ask it belongs to.
         ask: AskId,
-        /// The effect.
         effect: EffectRequest,
     },
     /// Carry an effect out, once this record is durable.
     Attempt {
         /// The ask it belongs to.
         ask: AskId,
-        /// The effect.
         effect: EffectRequest,
     },
     /// Ask the platform whether an effect happened.
     Reconcile {
         /// The ask it belongs to.
         ask: AskId,
-        /// The effect.
         effect: EffectRequest,
     },
     /// Look at a domain or, once this record is durable, change it.
     Domain {
         /// The ask it belongs to.
         ask: AskId,
-        /// What is wanted.
         request: DomainRequest,
     },
     /// Show something, once this record is durable.
     Emit {
-        /// What.
         block: Block,
     },
     /// Wait for something.
     Await {
-        /// For what.
         awaited: Awaited,
     },
     /// Write down that an ask was refused, and tell the program.
     Refuse {
-        /// Which ask.
         ask: AskId,
-        /// Why.
         reason: Refusal,
     },
     /// Write down that a call used more than was reserved.
     ReportOverrun {
-        /// Which call.
         ask: AskId,
         /// In which dimension.
         dimension: Dimension,
-        /// What was reserved.
         reserved: u64,
-        /// What was used.
         used: u64,
     },
     /// Write down that a header field was over its limit, and what came of shortening it.
     ReportShortening {
         /// For this call.
         ask: AskId,
-        /// The field.
         field: Field,
-        /// Who tried.
+        /// The stage of the ladder that tried.
         by: Shortener,
         /// Most tokens it may have.
         limit: u64,
-        /// What it had.
+        /// Tokens of the original.
         before: u64,
-        /// What it has now; nothing when nothing shorter came back.
+        /// Tokens of the shorter form; none if nothing shorter came back.
         after: Option<u64>,
     },
     /// Write down that a lease was lost in a crash.
     ReportForfeit {
-        /// How much.
         amounts: Amounts,
     },
-    /// The episode is over.
     Finish {
-        /// What it leaves.
         result: Box<EpisodeResult>,
     },
     /// Write down a message of the council protocol, for whoever reads the journal.
     Post {
-        /// The message.
         envelope: Box<Envelope>,
     },
 }

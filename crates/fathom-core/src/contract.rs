@@ -1,4 +1,4 @@
-//! What an episode may do: recursion policy, scopes and permission mode.
+//! Rights of an episode: recursion policy, scopes and permission mode.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,15 +20,19 @@ pub mod cap {
     /// Most times an error class may repeat before an episode stops.
     pub const REPEATS_MAX: u32 = 100;
     /// Most times in a row a program may answer a refusal with another ask before anything else happens.
+    // High, for thousands of asks may be refused together without any loop; yet a program that only collects refusals
+    // must end.
     pub const REFUSALS_MAX: u32 = 10_000;
     /// A moment that a program waits for lies at least so far ahead.
+    // A program that asked for the present moment would otherwise be woken without end.
     pub const WAKE_AHEAD_MIN: Millis = Millis(10);
 }
 
 /// Child types that must be authorised by name in `allowed_child_types` and taken off the forbidden list.
+// These speak in public or to people outside.
 pub const FORBIDDEN_BY_DEFAULT: [&str; 2] = ["publish", "engage"];
 
-/// When an episode must stop, beyond its budget.
+/// Conditions, beyond its budget, under which an episode must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct StopConditions {
@@ -47,7 +51,7 @@ impl Default for StopConditions {
     }
 }
 
-/// Whether and how an episode may spawn others. The default allows no child at all.
+/// Rules for spawning. The default allows no child at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RecursionPolicy {
@@ -63,7 +67,6 @@ pub struct RecursionPolicy {
     pub forbidden_child_types: Vec<ChildType>,
     /// Classes that may be spawned. Work must be listed to be allowed.
     pub allowed_classes: Vec<Class>,
-    /// When to stop.
     pub stop_conditions: StopConditions,
 }
 
@@ -92,7 +95,7 @@ impl Default for RecursionPolicy {
 pub struct OverCap {
     /// The key as it stands in a file.
     pub key: &'static str,
-    /// What was asked for.
+    /// The value asked for.
     pub value: u64,
     /// The most there may be.
     pub cap: u64,
@@ -131,7 +134,7 @@ impl RecursionPolicy {
     }
 }
 
-/// What an episode is for in a team of agents.
+/// The part an episode plays in a team of agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -165,7 +168,7 @@ impl std::fmt::Display for Role {
     }
 }
 
-/// How much an episode does by itself.
+/// The degree to which an episode acts by itself.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -180,7 +183,7 @@ pub enum Autonomy {
     Act,
 }
 
-/// Whether an episode may change the world outside.
+/// The permission to change the world outside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionMode {
@@ -195,16 +198,13 @@ pub enum PermissionMode {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Contract {
-    /// Whether and how it may spawn.
     pub recursion: RecursionPolicy,
     /// Tools it may call; none unless named.
     pub allowed_tools: Vec<String>,
-    /// What it may read; nothing unless named.
+    /// Domains it may read; none unless named.
     pub read_scopes: Vec<String>,
     /// Domains it may write; none unless named.
     pub write_scopes: Vec<String>,
-    /// Whether it may change the world outside.
     pub permission_mode: PermissionMode,
-    /// How much it does by itself.
     pub autonomy: Autonomy,
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::packet::Risk;
 use crate::protocol::{CouncilRole, MessageType};
 
-/// The domain.
+/// The name of the domain.
 pub const DOMAIN: &str = "channels";
 
 /// The channel whose blocks are run, not shown.
@@ -22,9 +22,8 @@ pub const TRACE_CHANNEL: &str = "phases";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// The channel.
     pub channel: String,
-    /// Whether the block is a note there, beside what is said.
+    /// True for a note there, beside the conversation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log: bool,
 }
@@ -33,26 +32,23 @@ pub struct Way {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Send {
-    /// Which block of the episode it is, counted from zero.
+    /// Number of the block within its episode, counted from zero.
     pub block: u32,
-    /// Its kind.
     pub kind: String,
-    /// What it says, as it was said. The host filters it.
+    /// The text as the model wrote it. The host filters it.
     pub text: String,
-    /// Where it goes.
     pub to: Vec<Way>,
-    /// Who says it, for the council.
+    /// The council role that speaks.
     pub speaker: CouncilRole,
-    /// What it is to the council.
+    /// Its message type for the council.
     pub message: MessageType,
-    /// How much is at stake.
     pub risk: Risk,
-    /// How sure the plan is, in thousandths.
+    /// Confidence of the plan, in thousandths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_milli: Option<u16>,
 }
 
-/// What became of a delivery.
+/// Outcome of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
@@ -66,22 +62,20 @@ pub enum DeliveryState {
     Absent,
 }
 
-/// What became of a block on one channel.
+/// Outcome of a block on one channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryNote {
-    /// The channel.
     pub channel: String,
-    /// Whether it is a note there.
+    /// True for a note there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log: bool,
-    /// What became of it.
     pub state: DeliveryState,
-    /// Why, where it was not delivered.
+    /// The reason, if it was not delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
 }
 
-/// What the domain answers.
+/// Answer of the domain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Sent {

@@ -6,7 +6,7 @@ use crate::contract::{Contract, Role};
 use crate::stop::Refusal;
 use crate::text::{Text, Texts};
 
-/// Whether a domain is changed.
+/// The kind of access to a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
@@ -19,11 +19,9 @@ pub enum Access {
 /// Something wanted of a domain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DomainRequest {
-    /// The domain.
     pub domain: String,
-    /// Whether it is changed.
     pub access: Access,
-    /// What is wanted, in the domain's own words as JSON.
+    /// The request in the domain's own words, as JSON.
     pub request: Text,
     /// Untrusted content that it may come from. The governor fills it in.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -35,13 +33,12 @@ pub struct DomainRequest {
 /// Such a domain is lent, not shared: an episode that gave it to a child to write has it back when the child is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owners {
-    /// The domain.
     pub domain: &'static str,
     /// Roles that may change it; nobody but people and the host's own ingestion where none is named.
     pub writers: &'static [Role],
     /// Roles that may look at it.
     pub readers: &'static [Role],
-    /// Whether what stands there was said by people outside.
+    /// True if the domain holds what people outside said.
     pub untrusted: bool,
 }
 
@@ -65,11 +62,11 @@ pub mod name {
     pub const PAYLOADS: &str = "payloads";
     /// Summaries of conversations.
     pub const CONVERSATIONS: &str = "conversations";
-    /// What people said and did, as it came in.
+    /// Words and deeds of people, as they came in.
     pub const EVENTS: &str = "events";
     /// Labels and flags of events.
     pub const ANNOTATIONS: &str = "annotations";
-    /// What was answered, and tickets for people.
+    /// Replies, and tickets for people.
     pub const ACTIONS: &str = "actions";
     /// Versions of the policies.
     pub const POLICY: &str = "policy";
@@ -77,9 +74,9 @@ pub mod name {
     pub const FLAGS: &str = "flags";
     /// Bounded summaries of large sources.
     pub const CAPSULES: &str = "capsules";
-    /// What verifiers found.
+    /// Findings of verifiers.
     pub const REPORTS: &str = "reports";
-    /// What happened, for those who come later.
+    /// Events worth telling those who come later.
     pub const JOURNAL: &str = "journal";
 }
 
@@ -121,6 +118,7 @@ pub const OWNERS: [Owners; 12] = {
             &[Planner, Creator, Engagement, Verifier],
             true,
         ),
+        // No agent writes these: they are what people did, and ingestion takes them in.
         of(name::EVENTS, &[], &[Engagement, Planner], true),
         of(
             name::ANNOTATIONS,
@@ -129,6 +127,7 @@ pub const OWNERS: [Owners; 12] = {
             false,
         ),
         of(name::ACTIONS, &[Engagement], ALL, false),
+        // Policies and flags are for people to set.
         of(name::POLICY, &[], ALL, false),
         of(name::FLAGS, &[], ALL, false),
         of(name::CAPSULES, &[Orchestrator], ALL, false),
@@ -143,7 +142,7 @@ pub fn owners(domain: &str) -> Option<&'static Owners> {
 }
 
 impl Owners {
-    /// Whether a role may do this.
+    /// Checks that a role has this access.
     pub fn check(&self, role: Role, access: Access) -> Result<(), Refusal> {
         let roles = match access {
             Access::Read => self.readers,
@@ -171,7 +170,7 @@ impl DomainRequest {
         }
     }
 
-    /// Whether a contract names the domain for this access, and the domain the role.
+    /// Checks that the contract names the domain for this access, and the domain the role.
     pub(crate) fn check(&self, contract: &Contract, role: Role) -> Result<(), Refusal> {
         let scopes = match self.access {
             Access::Read => &contract.read_scopes,

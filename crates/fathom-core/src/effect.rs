@@ -9,7 +9,7 @@ use crate::inverse::Undo;
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
 
-/// What a tool does to the world.
+/// The effect of a tool on the world.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
@@ -35,20 +35,18 @@ impl EffectClass {
 pub struct Taint {
     /// The argument, as a JSON pointer.
     pub argument: String,
-    /// What the episode had read by then.
+    /// Untrusted sources that the episode had read by then.
     pub sources: Vec<String>,
 }
 
-/// Where an effect lands.
+/// The place where an effect lands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Target {
     /// Whose it is.
     pub tenant: String,
-    /// Where it goes.
     pub platform: String,
     /// In whose name.
     pub account: String,
-    /// What is done.
     pub action: String,
 }
 
@@ -57,13 +55,12 @@ pub struct Target {
 pub struct EffectRequest {
     /// The tool that would carry it out.
     pub tool: String,
-    /// Where it lands.
     pub target: Target,
-    /// What it answers to, fixed before any model ran: an event id, a plan node.
+    /// The occasion it answers to, fixed before any model ran: an event id, a plan node.
     pub event: String,
     /// Arguments as canonical JSON.
     pub arguments: Text,
-    /// What the tool does to the world.
+    /// The effect of the tool on the world.
     #[serde(default, skip_serializing_if = "EffectClass::is_effect")]
     pub class: EffectClass,
     /// Arguments that may come from untrusted content. The governor fills it in.
@@ -142,7 +139,7 @@ pub enum EffectState {
     Postcheck,
 }
 
-/// What moves an effect from state to state.
+/// A transition between the states of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectStep {
@@ -170,9 +167,7 @@ pub enum EffectStep {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an effect that is {state:?} cannot take the step {step:?}")]
 pub struct IllegalStep {
-    /// The state.
     pub state: EffectState,
-    /// The step.
     pub step: EffectStep,
 }
 
@@ -195,7 +190,7 @@ impl EffectState {
         })
     }
 
-    /// Whether the effect needs nothing more from the host.
+    /// True if the effect needs nothing more from the host.
     pub const fn is_settled(self) -> bool {
         matches!(self, Self::Confirmed | Self::Failed)
     }
@@ -206,12 +201,12 @@ impl EffectState {
 pub struct ApprovalTerms {
     /// Hash of the run, the tool, the canonical arguments and the policies: a yes to this is a yes to nothing else.
     pub binding: Digest,
-    /// Who may decide; anyone who is a person when nobody is named.
+    /// Roles that may decide; any person if none is named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
     /// A yes after this moment is none.
     pub expires: Timestamp,
-    /// Whether it takes someone else than the person whose run it is.
+    /// True if it takes someone else than the person whose run it is.
     #[serde(default)]
     pub second_person: bool,
 }
@@ -228,16 +223,16 @@ impl ApprovalTerms {
     }
 }
 
-/// What a tool says it would do.
+/// A tool's forecast of an effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DryRun {
-    /// Whether it would go through.
+    /// True if it would go through.
     pub ok: bool,
-    /// What the platform said.
+    /// The platform's own words.
     pub report: Text,
 }
 
-/// What a decision of the gateway rests on.
+/// The facts that a decision of the gateway rests on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Grounds {
     /// SHA-256 over policies, schema and entities.
@@ -245,7 +240,7 @@ pub struct Grounds {
     /// The tool's own rehearsal, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dry_run: Option<DryRun>,
-    /// Whether it can be taken back, where that is known.
+    /// Reversibility of the effect, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undo: Option<Undo>,
 }
@@ -263,11 +258,11 @@ impl Texts for Grounds {
 pub struct Evidence {
     /// At which step.
     pub step: String,
-    /// What it is, as `image/png` or `text/html`.
+    /// The media type, as `image/png` or `text/html`.
     pub media: String,
     /// SHA-256 of what was seen.
     pub digest: Digest,
-    /// What was seen; base64 where it is no text.
+    /// The content; base64 if it is not text.
     pub content: Text,
 }
 
@@ -314,13 +309,13 @@ impl Permit {
         self.ask
     }
 
-    /// What may be done.
+    /// The effect that is allowed.
     pub const fn effect(&self) -> &EffectRequest {
         &self.effect
     }
 }
 
-/// What the gateway decided about a proposed effect.
+/// The gateway's decision about a proposed effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PolicyDecision {
@@ -338,33 +333,27 @@ pub enum PolicyDecision {
     NeedsApproval {
         /// The rule that said so.
         rule: String,
-        /// Who may say, until when, and to what.
+        /// The people who may decide, until when, and about what.
         terms: Box<ApprovalTerms>,
     },
 }
 
-/// How the detail of an effect begins that was denied before it went out.
+/// Prefix of an effect's detail if it was denied before it went out.
 pub const DENIED: &str = "denied: ";
 
-/// How an attempt or a check ended.
+/// Outcome of an attempt or a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EffectOutcome {
     /// It happened; the platform's receipt.
     Confirmed {
-        /// What the platform answered.
+        /// The platform's answer.
         receipt: Text,
     },
     /// It did not happen.
-    Failed {
-        /// Why.
-        detail: Text,
-    },
+    Failed { detail: Text },
     /// Nobody knows.
-    Unknown {
-        /// What was seen.
-        detail: Text,
-    },
+    Unknown { detail: Text },
 }
 
 impl Texts for EffectOutcome {
@@ -376,7 +365,7 @@ impl Texts for EffectOutcome {
     }
 }
 
-/// How far a kill switch reaches.
+/// The reach of a kill switch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KillScope {
@@ -393,7 +382,7 @@ pub enum KillScope {
 }
 
 impl KillScope {
-    /// Whether an effect on `target` must not happen.
+    /// True if an effect on `target` must not happen.
     pub fn covers(&self, target: &Target) -> bool {
         match self {
             Self::Global => true,

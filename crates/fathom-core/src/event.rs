@@ -17,12 +17,11 @@ use crate::stop::{Refusal, Shortener};
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
 
-/// How an episode works: a program's name and its parameters as JSON text.
+/// A program's name and its parameters as JSON text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramSpec {
     /// Name of the program, as `direct`.
     pub name: String,
-    /// Its parameters.
     pub params: Text,
 }
 
@@ -32,36 +31,29 @@ impl Texts for ProgramSpec {
     }
 }
 
-/// Where an episode comes from.
+/// The origin of an episode.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Origin {
-    /// Someone asked.
     Asked,
     /// Another episode spawned it.
     Spawned {
-        /// What kind of child it is.
         child_type: ChildType,
-        /// What it is for.
         class: Class,
-        /// What made it necessary.
         trigger: Trigger,
-        /// Why, in words.
         why: Text,
-        /// What it is to fetch or produce.
+        /// The information or work that is expected.
         fetch: Text,
         /// The form its result must have.
         return_format: Text,
     },
     /// It continues another run from one of its events.
     Forked {
-        /// The other run.
         run: RunId,
         /// The episode that was forked.
         episode: EpisodeId,
         /// The last event taken over.
         seq: Seq,
-        /// The chain's head there.
         head: Digest,
     },
 }
@@ -87,29 +79,23 @@ impl Texts for Origin {
 /// All an episode must have before it may start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Started {
-    /// What it is to reach.
     pub goal: Text,
-    /// What it is for.
     pub role: Role,
-    /// How it works.
     pub program: ProgramSpec,
-    /// What it may do.
     pub contract: Contract,
-    /// What it may use.
     pub budget: Budget,
-    /// How deep it lies below the root.
+    /// Its depth below the root.
     pub depth: u8,
-    /// Which of the run's models it speaks to.
+    /// The role of the model it speaks to.
     pub model: ModelRole,
     /// The models of the run.
     pub models: Models,
-    /// What every packet is framed with.
+    /// The frame of every packet.
     #[serde(default)]
     pub frame: Frame,
     /// Untrusted content that its goal may come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// Where it comes from.
     pub origin: Origin,
 }
 
@@ -129,10 +115,7 @@ pub enum Signal {
     /// Stop and keep what there is.
     Cancel,
     /// The kill switch was thrown.
-    Kill {
-        /// How far it reaches.
-        scope: KillScope,
-    },
+    Kill { scope: KillScope },
     /// A person lifted the kill switch.
     Lift {
         /// The scope that was lifted.
@@ -140,20 +123,17 @@ pub enum Signal {
     },
     /// A person decided on an effect.
     Decide {
-        /// The episode that asked.
         episode: EpisodeId,
-        /// The effect.
         ask: AskId,
         /// Yes or no.
         allow: bool,
-        /// Who decided.
         by: String,
-        /// What was decided about: it must be what the gateway asked.
+        /// The digest of what was decided about: it must be what the gateway asked.
         binding: Digest,
     },
 }
 
-/// Why an owner let go of an unfinished run.
+/// The reason why an owner let go of an unfinished run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Departure {
@@ -165,13 +145,12 @@ pub enum Departure {
     Outage,
 }
 
-/// How a model call ended.
+/// Outcome of a model call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     /// With a reply.
     Replied(Reply),
-    /// Without.
     Failed(ModelFailure),
 }
 
@@ -189,29 +168,27 @@ impl Texts for CallOutcome {
 pub struct Event {
     /// The host's clock when it took the event in.
     pub at: Timestamp,
-    /// What happened.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// What happened.
+/// The kinds of events.
+// Journals of every home hold these, so they only grow: a variant or a field is never renamed or taken away, and a new
+// field has `serde(default)`, since older records lack it. Large contents are boxed, for a run holds thousands of events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", content = "data", rename_all = "snake_case")]
 pub enum EventKind {
-    /// The episode begins.
     Started(Box<Started>),
     /// A new owner took the run over.
     Resumed,
     /// The owner let go of the unfinished run.
     Released {
-        /// Why.
         why: Departure,
     },
     /// A request was measured.
     Measured {
         /// For this ask.
         ask: AskId,
-        /// What was found.
         measured: Measured,
         /// Tokens of the texts that were to be weighed, in their order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -227,7 +204,6 @@ pub enum EventKind {
     Summarised {
         /// For this ask.
         ask: AskId,
-        /// The shorter text.
         text: Text,
         /// The number of the question.
         #[serde(default, skip_serializing_if = "is_first")]
@@ -239,67 +215,51 @@ pub enum EventKind {
         ask: AskId,
         /// In this attempt.
         attempt: u16,
-        /// The words.
         text: Text,
     },
     /// A model call ended.
     ModelReplied {
-        /// This call.
         ask: AskId,
         /// In this attempt.
         attempt: u16,
-        /// How it ended.
         outcome: CallOutcome,
         /// Random bits for the pause before a retry.
         jitter: u16,
     },
     /// A child episode ended.
     ChildFinished {
-        /// Which one.
         child: EpisodeId,
-        /// What it left.
         result: Box<EpisodeResult>,
         /// The head of its chain, so that this chain covers it.
         head: Digest,
     },
     /// Code in a cell asks the host something.
     CellYielded {
-        /// The cell.
         ask: AskId,
-        /// What it asks.
         question: Box<CellQuestion>,
     },
     /// A cell ended.
     CellFinished {
-        /// The cell.
         ask: AskId,
-        /// What it left.
         end: Box<CellEnd>,
     },
     /// A domain answered.
     DomainAnswered {
-        /// The ask.
         ask: AskId,
         /// The answer, in the domain's own words as JSON.
         answer: Text,
     },
     /// The gateway decided about an effect.
     EffectDecided {
-        /// The effect.
         ask: AskId,
-        /// The decision.
         decision: PolicyDecision,
-        /// What it rests on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grounds: Option<Box<Grounds>>,
     },
     /// An effect was attempted or checked.
     EffectSettled {
-        /// The effect.
         ask: AskId,
-        /// How it ended.
         outcome: EffectOutcome,
-        /// What was seen on the way.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         evidence: Vec<Evidence>,
     },
@@ -307,40 +267,33 @@ pub enum EventKind {
     Signal(Signal),
     /// The governor or the host refused an ask.
     Refused {
-        /// Which one.
         ask: AskId,
-        /// Why.
         reason: Refusal,
     },
     /// A call used more than was reserved for it.
     Overrun {
-        /// Which call.
         ask: AskId,
         /// In which dimension.
         dimension: Dimension,
-        /// What was reserved.
         reserved: u64,
-        /// What was used.
         used: u64,
     },
     /// A header field was over its limit of tokens, and someone tried to shorten it.
     TokenBudgetOverrun {
         /// For this call.
         ask: AskId,
-        /// The field.
         field: Field,
-        /// Who tried.
+        /// The stage of the ladder that tried.
         by: Shortener,
         /// Most tokens it may have.
         limit: u64,
-        /// What it had.
+        /// Tokens of the original.
         before: u64,
-        /// What it has now; nothing when nothing shorter came back.
+        /// Tokens of the shorter form; none if nothing shorter came back.
         after: Option<u64>,
     },
     /// A new owner found a lease that no call accounts for: it counts as spent.
     Forfeited {
-        /// How much.
         amounts: Amounts,
     },
     /// A time the episode waited for has come.
@@ -439,10 +392,8 @@ pub struct Record {
     pub seq: Seq,
     /// The owner that wrote it.
     pub epoch: Epoch,
-    /// What happened.
     #[serde(flatten)]
     pub event: Event,
-    /// What followed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<Command>,
 }

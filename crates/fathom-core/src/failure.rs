@@ -42,7 +42,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// Whether the same request may succeed a little later.
+    /// True if the same request may succeed a little later.
     pub const fn is_retryable(self) -> bool {
         match self {
             Self::Timeout | Self::RateLimited | Self::Connection | Self::Server => true,
@@ -58,7 +58,7 @@ impl FailureKind {
         }
     }
 
-    /// Whether the fault lies between us and the model, so that a person may mend it and go on.
+    /// True if the fault lies between us and the model, so that a person can repair it and continue.
     pub const fn is_outage(self) -> bool {
         match self {
             Self::Timeout
@@ -96,7 +96,7 @@ impl fmt::Display for FailureKind {
     }
 }
 
-/// What a failed attempt may have cost.
+/// Cost of a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Billing {
@@ -111,16 +111,14 @@ pub enum Billing {
 /// A model call that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelFailure {
-    /// Its kind.
     pub kind: FailureKind,
     /// The cause in words, bounded.
     pub detail: Text,
-    /// What it may have cost.
     pub billing: Billing,
-    /// How long the provider asked to wait.
+    /// The pause that the provider asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Millis>,
-    /// What the model had said before it failed; empty when nothing.
+    /// The text received before the failure; empty if none.
     pub partial: Text,
 }
 

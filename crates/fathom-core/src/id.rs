@@ -74,17 +74,17 @@ impl EpisodeId {
         Some(Self(above.to_vec()))
     }
 
-    /// Whether this is the root of its run.
+    /// True for the root of a run.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many spawns lie between the root and this episode.
+    /// Number of spawns between the root and this episode.
     pub fn depth(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether `self` is `other` or one of its ancestors.
+    /// True if `self` is `other` or one of its ancestors.
     pub fn covers(&self, other: &Self) -> bool {
         other.0.starts_with(&self.0)
     }

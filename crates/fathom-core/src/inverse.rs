@@ -1,4 +1,4 @@
-//! What takes an effect back, and whether anything does.
+//! Reversibility of effects, and the tools that undo them.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,6 @@ const OUTPUT: &str = "{output}";
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inverse {
-    /// The tool.
     pub tool: String,
     /// Its words: `{args}` is every word of the command, `{1}` its first, `{output}` the one line that it printed, and
     /// anything else is itself. Nothing is split or joined.
@@ -66,7 +65,7 @@ fn numbered(place: &str) -> Option<usize> {
     place.strip_prefix('{')?.strip_suffix('}')?.parse().ok()
 }
 
-/// Whether what an effect does can be taken back. People are told before they decide.
+/// Reversibility of an effect. People are told before they decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum Undo {
@@ -74,7 +73,6 @@ pub enum Undo {
     Tool(Inverse),
     /// A person can.
     Hand,
-    /// Nobody can.
     Nobody,
 }
 

@@ -6,6 +6,7 @@ use crate::amounts::{Amounts, Dimension};
 use crate::id::{AskId, EpisodeId};
 
 /// Share of a dimension, in percent, past which an episode may only close.
+// The rest pays for what is in flight and for the one call that hands off.
 pub const CLOSING_PERCENT: u64 = 70;
 
 /// One block of a lease is this fraction of the limit, but never more than [`LEASE_CALLS_MAX`] calls.
@@ -22,14 +23,12 @@ pub const SHARED: [Dimension; 4] = [
     Dimension::Money,
 ];
 
-/// What a settled reservation used beyond what was reserved.
+/// Use beyond a reservation, found when it was settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overrun {
     /// In which dimension.
     pub dimension: Dimension,
-    /// What was reserved.
     pub reserved: u64,
-    /// What was used.
     pub used: u64,
 }
 
@@ -50,16 +49,16 @@ pub trait Accounts: Send + 'static {
     where
         Self: Sized;
 
-    /// What there was at the start.
+    /// The budget at the start.
     fn limit(&self) -> Amounts;
 
-    /// What is gone for good.
+    /// Amounts that are gone for good.
     fn spent(&self) -> Amounts;
 
-    /// What the episode's own calls and effects in flight may use.
+    /// Amounts that the episode's own calls and effects in flight may use.
     fn reserved(&self) -> Amounts;
 
-    /// What is neither spent, reserved nor granted.
+    /// Amounts that are neither spent, reserved nor granted.
     fn left(&self) -> Amounts;
 
     /// Sets aside what a call or effect may use, and says where it does not fit.
@@ -81,7 +80,7 @@ pub trait Accounts: Send + 'static {
     fn forfeit(&mut self) -> Amounts;
 }
 
-/// The ledger.
+/// The books of an episode that is accounted for correctly.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     limit: Amounts,
@@ -160,6 +159,7 @@ impl Accounts for Ledger {
 
     fn settle(&mut self, ask: AskId, used: Amounts) -> Vec<Overrun> {
         let Some(reserved) = self.reservations.remove(&ask) else {
+            // Settled before or never reserved: nothing is paid twice.
             return Vec::new();
         };
         self.reserved = self.reserved.minus(reserved);
@@ -196,6 +196,7 @@ impl Accounts for Ledger {
     }
 
     fn draw(&mut self, need: Amounts) -> Draw {
+        // Attempts and children wait for their own records, so no crash can forget them.
         let need = Amounts {
             tools: 0,
             episodes: 0,
@@ -247,13 +248,13 @@ pub fn closing(accounts: &impl Accounts) -> Option<Dimension> {
 pub fn crossed(used: Amounts, limit: Amounts) -> Option<Dimension> {
     SHARED.into_iter().find(|&dimension| {
         let (used, limit) = (used.get(dimension), limit.get(dimension));
+        // A dimension without a budget would count as used up from the start.
         limit > 0 && u128::from(used) * 100 >= u128::from(limit) * u128::from(CLOSING_PERCENT)
     })
 }
 
-/// What one of `siblings` children, the first of those still waiting, may have: an equal share of what is
-/// left with one share kept back, raised to `at_least` and to one call while that is no more than half, cut to
-/// `at_most`.
+/// The grant of one of `siblings` children, the first of those still waiting: an equal share of what is left with one
+/// share kept back, raised to `at_least` and to one call while that is no more than half, cut to `at_most`.
 pub fn share(
     left: Amounts,
     siblings: u64,

@@ -1,4 +1,4 @@
-//! What goes to a model and what comes back, free of any provider's wire format.
+//! Requests to models and their replies, free of any provider's wire format.
 
 use std::fmt;
 
@@ -90,7 +90,7 @@ impl Models {
     }
 }
 
-/// Which of the run's models a call goes to.
+/// The role, within a run, of the model that a call goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
@@ -117,7 +117,7 @@ impl ModelRole {
     ];
 }
 
-/// Who speaks in a message.
+/// The speaker of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Speaker {
@@ -142,9 +142,7 @@ impl fmt::Display for Speaker {
 /// One message of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    /// Who speaks.
     pub speaker: Speaker,
-    /// What is said.
     pub text: Text,
 }
 
@@ -164,7 +162,7 @@ impl Texts for Message {
     }
 }
 
-/// How the reply comes back.
+/// The form in which the reply comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
@@ -177,7 +175,6 @@ pub enum Delivery {
 /// One model call's content and settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
-    /// The conversation.
     pub messages: Vec<Message>,
     /// Most tokens the model may write. The budget reserves all of them.
     pub output_tokens_max: u32,
@@ -191,7 +188,7 @@ pub struct Request {
     /// it; others reply as they like, so whoever asks still looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<Text>,
-    /// Where the model's chance begins, for models that take it: the same seed draws the same reply again.
+    /// Seed of the model's random choice, for models that take one: the same seed draws the same reply again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u32>,
     /// Tools that the model may want called in place of an answer.
@@ -213,6 +210,7 @@ impl Request {
         for form in [&self.schema, &self.pattern] {
             part(form.as_ref().map_or("", |form| form.as_str()).as_bytes());
         }
+        // Their `Debug` form is part of a digest by which earlier answers are found: it must not change.
         let settings = (self.temperature_milli, self.seed);
         part(format!("{settings:?} {}", self.output_tokens_max).as_bytes());
         for tool in &self.tools {
@@ -232,7 +230,7 @@ impl Texts for Request {
     }
 }
 
-/// How a token count was made.
+/// The precision of a token count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exactness {
@@ -252,7 +250,7 @@ pub struct Price {
 }
 
 impl Price {
-    /// What `input` and `output` tokens cost, rounded up.
+    /// Cost of `input` and `output` tokens, rounded up.
     pub fn of(&self, input: u64, output: u64) -> Nanodollars {
         const MILLION: u128 = 1_000_000;
         let nanos = (u128::from(self.input_per_million.0) * u128::from(input))
@@ -262,17 +260,15 @@ impl Price {
     }
 }
 
-/// What is known of a request before it is sent.
+/// Size and price of a request before it is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// Tokens the request will take, chat template included.
     pub input_tokens: u64,
-    /// How they were counted.
     pub exactness: Exactness,
     /// The model's window in tokens, where known: input and output together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_tokens: Option<u64>,
-    /// What the model costs.
     pub price: Price,
 }
 
@@ -289,7 +285,7 @@ impl Measured {
     }
 }
 
-/// Where a usage figure comes from.
+/// The origin of a usage figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsageSource {
@@ -306,11 +302,10 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens of the reply.
     pub output_tokens: u64,
-    /// Who counted.
     pub source: UsageSource,
 }
 
-/// Why the model stopped speaking.
+/// The reason why the model stopped speaking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
@@ -320,7 +315,7 @@ pub enum Ending {
     Truncated,
 }
 
-/// Where the time of a call to the embedded model went. Time spent waiting for a turn is in neither part.
+/// Time of a call to the embedded model, by stage. Time spent waiting for a turn is in neither part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timing {
     /// Reading what had to be read of the request.
@@ -334,7 +329,7 @@ pub struct Timing {
 /// Leave to answer a call with what was said before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recall {
-    /// What must be the same, beside the model, for an answer to a similar question to be of use.
+    /// Conditions that must be the same, beside the model, for an answer to a similar question to be of use.
     pub scope: String,
     /// The question, by which similar ones are found.
     pub question: Text,
@@ -349,7 +344,7 @@ impl Texts for Recall {
     }
 }
 
-/// Where a reply was said before.
+/// The place of an earlier reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recalled {
     /// In this run.
@@ -358,32 +353,30 @@ pub struct Recalled {
     pub episode: EpisodeId,
     /// In this record.
     pub seq: Seq,
-    /// How similar the question was, in thousandths; 1000 for the same packet.
+    /// Similarity of the question, in thousandths; 1000 for the same packet.
     pub similarity_milli: u16,
 }
 
 /// A model's reply.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
-    /// What it said. Empty only where it wants tools called: an empty reply is a failure.
+    /// The text. Empty only if the model wants tools called: an empty reply is a failure.
     pub text: Text,
     /// Tools that it wants called, of those it was offered or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Why it stopped.
     pub ending: Ending,
-    /// What it took.
     pub usage: Usage,
     /// From sending to the last byte.
     pub latency: Millis,
-    /// Where the time went, when the model runs in this process.
+    /// Time by stage, if the model runs in this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timing: Option<Timing>,
-    /// Where it was said before, when no model was asked this time.
+    /// The place of the earlier reply, if no model was asked this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recalled: Option<Recalled>,
-    /// How much likelier its beginning was than any that leads elsewhere, in thousandths of a natural logarithm, where it
-    /// was chosen among a few and the model runs in this process.
+    /// The margin by which its beginning was likelier than any that leads elsewhere, in thousandths of a natural
+    /// logarithm; set if the beginning was chosen among a few and the model runs in this process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin_milli: Option<i32>,
 }

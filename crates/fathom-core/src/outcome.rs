@@ -1,4 +1,4 @@
-//! What every episode leaves behind.
+//! The result that every episode leaves behind.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::stop::StopReason;
 use crate::text::{Text, Texts};
 use crate::unit::{Millis, Timestamp};
 
-/// Where an episode stands at its end.
+/// The state of an episode at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -97,9 +97,7 @@ pub fn clip(text: &str, chars_max: usize) -> String {
 /// A decision with its reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Decision {
-    /// What was decided.
     pub what: Text,
-    /// Why.
     pub rationale: Text,
 }
 
@@ -117,27 +115,23 @@ pub struct TaskPacket {
     pub role: Role,
     /// The kind of episode that should do it.
     pub child_type: ChildType,
-    /// What to do.
     pub goal: Text,
-    /// Why it was handed on.
     pub why: Text,
 }
 
 /// Work handed on to a person.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HandoffTicket {
-    /// What was tried.
     pub tried: Text,
-    /// What is known.
     pub known: Text,
-    /// What is asked of the person.
+    /// The request to the person.
     pub asked: Text,
     /// Until when an answer is of use; none when any time will do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
 }
 
-/// What should happen next.
+/// A next step, for whoever reads the result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum NextAction {
@@ -163,35 +157,29 @@ impl Texts for NextAction {
     }
 }
 
-/// What a program says at its end; the governor adds what it knows.
+/// A program's own account at its end; the governor adds the rest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// Where it stands.
     pub status: Status,
-    /// Why it stopped.
     pub stop: StopReason,
     /// The answer, as far as there is one.
     pub answer: Option<Text>,
-    /// What the program found, in a form of its own (JSON).
+    /// The program's findings in a form of its own (JSON).
     pub report: Option<Text>,
-    /// What came of it, in lines.
     pub summary: Summary,
     /// Pointers to what was made.
     pub artifacts: Vec<Text>,
-    /// What was decided, and why.
     pub decisions: Vec<Decision>,
-    /// Whether someone must still confirm the result.
+    /// True if someone must still confirm the result.
     pub verification_needed: bool,
-    /// What should happen next.
     pub next_actions: Vec<NextAction>,
 }
 
-/// What an episode used of its budget.
+/// The part of its budget that an episode used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetUse {
-    /// What it might have used.
     pub limit: Amounts,
-    /// What it used, children included.
+    /// The amounts used, children included.
     pub spent: Amounts,
     /// The time it might have taken.
     pub time_limit: Millis,
@@ -199,33 +187,28 @@ pub struct BudgetUse {
     pub time_spent: Millis,
 }
 
-/// What every episode leaves behind.
+/// The result that every episode leaves behind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EpisodeResult {
-    /// Where it stands.
     pub status: Status,
-    /// Why it stopped.
     pub stop_reason: StopReason,
-    /// What came of it, in three to eight lines.
+    /// Three to eight lines.
     pub summary: Summary,
     /// The answer, as far as there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<Text>,
-    /// What the program found, in a form of its own (JSON).
+    /// The program's findings in a form of its own (JSON).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Text>,
     /// Pointers to what was made.
     pub artifacts_created: Vec<Text>,
-    /// What was decided, and why.
     pub decisions: Vec<Decision>,
-    /// Whether someone must still confirm the result.
+    /// True if someone must still confirm the result.
     pub verification_needed: bool,
-    /// What should happen next.
     pub next_actions: Vec<NextAction>,
     /// Untrusted content that it may come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// What it used.
     pub budget: BudgetUse,
     /// Deepest episode of its tree, counted from the root.
     pub depth_reached: u8,

@@ -1,4 +1,4 @@
-//! Why an episode spawns another: a class, a trigger that belongs to it, and what is wanted back.
+//! Requests to spawn an episode: a class, a trigger that belongs to it, and what is wanted back.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::event::ProgramSpec;
 use crate::text::{Text, Texts};
 use crate::unit::Millis;
 
-/// What recursion is for.
+/// The purpose of a spawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
@@ -38,7 +38,7 @@ impl fmt::Display for Class {
     }
 }
 
-/// What made an episode spawn another.
+/// The occasion for a spawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trigger {
@@ -102,23 +102,17 @@ impl Trigger {
 pub struct SpawnRequest {
     /// Kind of the child.
     pub child_type: ChildType,
-    /// What it is for.
     pub class: Class,
-    /// What made it necessary.
     pub trigger: Trigger,
-    /// Why, in words.
     pub why: Text,
-    /// What to fetch or produce.
+    /// The information or work that is expected.
     pub fetch: Text,
     /// The form the result must have.
     pub return_format: Text,
-    /// The child's goal.
     pub goal: Text,
-    /// The child's role.
     pub role: Role,
-    /// How the child works.
     pub program: ProgramSpec,
-    /// What it may do. Never more than its parent.
+    /// Never wider than its parent's.
     pub contract: Contract,
     /// The least it needs to be of use; below this it is not started.
     pub at_least: Amounts,

@@ -1,4 +1,4 @@
-//! When a failed call is tried again. Each try is an attempt of its own: reserved, journalled and paid for.
+//! Retries of failed calls. Each try is an attempt of its own: reserved, journalled and paid for.
 
 use crate::failure::{FailureKind, ModelFailure};
 use crate::unit::Millis;
@@ -6,6 +6,7 @@ use crate::unit::Millis;
 /// Most attempts at one call.
 pub const ATTEMPTS_MAX: u16 = 4;
 /// Most attempts when the provider only asked to slow down.
+// A refusal for haste is not billed, so patience costs nothing but time.
 pub const RATE_LIMITED_ATTEMPTS_MAX: u16 = 8;
 /// Pause before the first retry; it doubles each time.
 pub const BACKOFF: Millis = Millis(400);
@@ -21,6 +22,7 @@ pub(crate) fn pause(failure: &ModelFailure, attempt: u16, jitter: u16) -> Option
     if !failure.kind.is_retryable() || attempt >= most {
         return None;
     }
+    // More doublings than that exceed the longest pause anyway, and a shift beyond the width would overflow.
     let doubled = BACKOFF.0 << u32::from(attempt.saturating_sub(1)).min(16);
     let whole = doubled.min(BACKOFF_MAX.0);
     // Half of the pause is fixed, the other half random, so that many callers do not return at once.

@@ -1,4 +1,4 @@
-//! What passes between a run and its host: records out to the log, steps out to be carried out.
+//! Exchange between a run and its host: records out to the log, steps out to be carried out.
 
 use crate::command::{Block, Command};
 use crate::effect::{EffectRequest, Permit};
@@ -10,11 +10,11 @@ use crate::outcome::EpisodeResult;
 use crate::text::Text;
 use crate::unit::Timestamp;
 
-/// How far a log reaches, counted in records over all its runs.
+/// The extent of a log, counted in records over all its runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position(pub u64);
 
-/// What a log says of a record it took.
+/// A log's receipt for a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Appended {
     /// Durable once the log reaches this far.
@@ -23,13 +23,13 @@ pub struct Appended {
     pub head: Digest,
 }
 
-/// Where records go. Taking one is quick; whether it is durable is learnt later.
+/// The destination of records. Taking one is quick; whether it is durable is learnt later.
 pub trait Log {
     /// Takes a record.
     fn append(&mut self, episode: &EpisodeId, record: Record) -> Appended;
 }
 
-/// Why nothing moves until a person acts.
+/// The person's act that a run waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wait {
     /// An effect needs a decision.
@@ -41,7 +41,6 @@ pub enum Wait {
 /// A reply, and where in the run it is written down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// What was said.
     pub reply: Reply,
     /// To this episode.
     pub episode: EpisodeId,
@@ -66,95 +65,61 @@ impl Said {
 pub enum Step {
     /// Count a request's tokens and answer with `Measured`.
     Measure {
-        /// The episode.
         episode: EpisodeId,
-        /// The ask.
         ask: AskId,
-        /// The model.
         model: ModelRole,
-        /// The request.
         request: Request,
         /// Texts whose tokens are counted each by itself.
         weigh: Vec<Text>,
         /// An earlier answer would do.
         recall: Option<Box<Recall>>,
-        /// What was said to the same request in this run, which is the answer.
+        /// An earlier reply to the same request in this run; it is the answer.
         said: Option<Box<Said>>,
         /// The number of the question, for the answer.
         round: u16,
     },
     /// Call a model and answer with `ModelReplied`.
     Call {
-        /// The episode.
         episode: EpisodeId,
-        /// The ask.
         ask: AskId,
-        /// The attempt.
         attempt: u16,
-        /// The model.
         model: ModelRole,
-        /// The request.
         request: Request,
         /// Not before.
         not_before: Option<Timestamp>,
     },
     /// Give up a call; it still answers with `ModelReplied`.
     Cancel {
-        /// The episode.
         episode: EpisodeId,
-        /// The ask.
         ask: AskId,
-        /// The attempt.
         attempt: u16,
     },
     /// Answer with `Tick` at this time.
-    Timer {
-        /// The episode.
-        episode: EpisodeId,
-        /// When.
-        at: Timestamp,
-    },
+    Timer { episode: EpisodeId, at: Timestamp },
     /// Decide about an effect and answer with `EffectDecided`.
     Decide {
-        /// The episode.
         episode: EpisodeId,
-        /// The ask.
         ask: AskId,
-        /// The effect.
         effect: EffectRequest,
     },
     /// Carry out an effect and answer with `EffectSettled`. Its intent is durable.
     Attempt(Permit),
     /// Ask whether an effect happened and answer with `EffectSettled`.
     Reconcile {
-        /// The episode.
         episode: EpisodeId,
-        /// The ask.
         ask: AskId,
-        /// The effect.
         effect: EffectRequest,
     },
     /// Summarise, run a cell or append to a domain; answer in kind or with `Refused`.
     Host {
-        /// The episode.
         episode: EpisodeId,
-        /// The ask.
         ask: AskId,
-        /// What to do.
         command: Command,
     },
     /// Show a block. Its record is durable.
-    Emit {
-        /// The episode.
-        episode: EpisodeId,
-        /// The block.
-        block: Block,
-    },
+    Emit { episode: EpisodeId, block: Block },
     /// A child episode is over: what it held here can go.
-    Over {
-        /// The episode.
-        episode: EpisodeId,
-    },
+    Over { episode: EpisodeId },
     /// Nothing moves until a person acts: let go of the run.
     Waiting(Wait),
     /// The run is over. Its last record is durable.
@@ -164,9 +129,7 @@ pub enum Step {
 /// A difference between what the journal says and what a fold of its events gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The episode.
     pub episode: EpisodeId,
-    /// The record.
     pub seq: Seq,
     /// The commands in the journal.
     pub recorded: Vec<Command>,

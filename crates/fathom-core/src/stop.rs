@@ -1,4 +1,4 @@
-//! Why an episode stopped, and why an ask was refused.
+//! Reasons why an episode stopped, and reasons why an ask was refused.
 
 use std::fmt;
 
@@ -45,43 +45,29 @@ impl fmt::Display for ErrorClass {
     }
 }
 
-/// Why an episode stopped.
+/// The reason why an episode stopped.
+// Its texts stand in recorded commands, and a replay compares those word for word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum StopReason {
     /// The objective is met and, where one was asked for, the verifier passed.
     Success,
     /// A dimension of the budget has no room for what is needed.
-    BudgetExhausted {
-        /// Which one.
-        dimension: Dimension,
-    },
+    BudgetExhausted { dimension: Dimension },
     /// The work needs a deeper tree than the policy allows.
     DepthExceeded,
     /// Children in a row brought nothing new.
     NoNewInformation,
     /// The same error came again and again.
-    RepeatedFailure {
-        /// Which one.
-        class: ErrorClass,
-        /// How often.
-        count: u32,
-    },
+    RepeatedFailure { class: ErrorClass, count: u32 },
     /// A single failure that no repeat can mend.
-    Failure {
-        /// Which one.
-        class: ErrorClass,
-    },
+    Failure { class: ErrorClass },
     /// A policy said no.
-    PolicyDeny {
-        /// Which rule.
-        rule: String,
-    },
+    PolicyDeny { rule: String },
     /// The result did not pass its review.
     ReviewFailed,
     /// A packet cannot be brought under its limit of tokens.
     TokenBudget {
-        /// Which part of it.
         field: Field,
         /// The part's tokens; for the prompt those of all that may not be cut.
         tokens: u64,
@@ -89,10 +75,7 @@ pub enum StopReason {
         limit: u64,
     },
     /// The kill switch was thrown.
-    KillSwitch {
-        /// How far it reaches.
-        scope: KillScope,
-    },
+    KillSwitch { scope: KillScope },
     /// A person or the parent cancelled it.
     Cancelled,
     /// A vote came to no decision.
@@ -134,7 +117,7 @@ fn write_token_budget(
     )
 }
 
-/// Who shortens a header field that is over its limit, in the order in which they are asked.
+/// The stages that shorten a header field over its limit, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shortener {
@@ -156,43 +139,37 @@ impl fmt::Display for Shortener {
     }
 }
 
-/// Why the governor did not admit an ask.
+/// The reason why the governor did not admit an ask.
+// Its texts stand in recorded commands, and a replay compares those word for word.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Refusal {
     /// No room in a dimension, and nothing in flight that could free some.
     Budget {
-        /// Which one.
         dimension: Dimension,
     },
     /// The episode crossed 70 % of a dimension: it may only finish or hand off.
     Closing {
-        /// Which one.
         dimension: Dimension,
     },
     /// The child would be deeper than the policy allows.
     Depth {
-        /// The policy's value.
         max_depth: u8,
     },
     /// The episode has had all the children it may have.
     Children {
-        /// The policy's value.
         max_children: u32,
     },
     /// The child's type is not on the list, or is forbidden.
     ChildType {
-        /// Which type.
         child_type: ChildType,
     },
     /// The class is not on the list.
     ClassNotAllowed {
-        /// Which class.
         class: Class,
     },
     /// The trigger belongs to another class.
     TriggerMismatch {
-        /// The trigger.
         trigger: Trigger,
         /// The class that was named.
         class: Class,
@@ -201,47 +178,38 @@ pub enum Refusal {
     VerifyFirst,
     /// The child's contract goes beyond its parent's.
     WiderContract {
-        /// What is wider.
+        /// The part that is wider.
         what: String,
     },
     /// The episode is read-only; the effect was noted for its parent.
     ReadOnly,
     /// The tool is not on the contract's list.
     ToolNotAllowed {
-        /// Which tool.
         tool: String,
     },
     /// The contract does not name the domain for this.
     OutOfScope {
-        /// Which domain.
         domain: String,
-        /// What was to be done with it.
         access: Access,
     },
     /// The domain belongs to other roles.
     NotOwner {
-        /// Which domain.
         domain: String,
-        /// What was to be done with it.
         access: Access,
-        /// By whom.
         role: Role,
     },
     /// Another episode of the run has the domain to write.
     Lent {
-        /// Which domain.
         domain: String,
-        /// Who has it.
+        /// The episode that has it.
         to: EpisodeId,
     },
     /// The kill switch covers it.
     Killed {
-        /// How far the switch reaches.
         scope: KillScope,
     },
     /// A part of the packet is over its limit of tokens, and nothing brought it under.
     TokenBudget {
-        /// Which part.
         field: Field,
         /// Its tokens; for the prompt those of all that may not be cut.
         tokens: u64,
@@ -250,15 +218,13 @@ pub enum Refusal {
     },
     /// A text could not be shortened.
     Incompressible {
-        /// Why.
         why: String,
     },
     /// This host has nothing that could carry it out.
     Unavailable {
-        /// What is missing.
+        /// The missing thing.
         what: String,
     },
-    /// The episode is stopping.
     Stopping,
 }
 
@@ -309,7 +275,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Refusal {
-    /// How an episode ends that cannot go on without what was refused: where nobody can help, it failed.
+    /// The status of an episode that cannot continue without what was refused: it failed if nobody can help.
     pub const fn as_status(&self) -> Status {
         match self {
             Self::TokenBudget { .. } | Self::Unavailable { .. } => Status::Failed,

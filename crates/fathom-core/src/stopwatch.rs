@@ -59,7 +59,7 @@ impl Stopwatch {
         self.last
     }
 
-    /// When the time will be up if nothing pauses it.
+    /// The moment at which the time is up if nothing pauses it.
     pub(crate) const fn deadline(&self) -> Timestamp {
         self.last.plus(self.left())
     }

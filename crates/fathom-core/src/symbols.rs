@@ -29,28 +29,27 @@ impl OneOrMore {
 /// The sides of a symbol.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Facets {
-    /// What it does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// How it is laid out.
+    /// Its layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<String>,
-    /// What it settles.
+    /// The matter it settles.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// When it applies.
+    /// Conditions under which it applies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gate: Option<OneOrMore>,
-    /// What it works on.
+    /// The material it works on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub substrate: Option<OneOrMore>,
-    /// How it stands in time.
+    /// Its relation to time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporal: Option<String>,
-    /// What always holds.
+    /// Properties that always hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invariants: Option<OneOrMore>,
-    /// What else a catalogue says.
+    /// Other keys of a catalogue.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -60,16 +59,14 @@ pub struct Facets {
 pub struct Symbol {
     /// Its id, as `SYM-001`.
     pub id: String,
-    /// Its name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What it says, in short.
+    /// Its content in short.
     #[serde(rename = "macro", default, skip_serializing_if = "Option::is_none")]
     pub macro_text: Option<String>,
-    /// Its sides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
-    /// How it goes wrong.
+    /// The way in which it goes wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_mode: Option<String>,
     /// Ids of symbols that it leads to.
@@ -81,7 +78,7 @@ pub struct Symbol {
     /// The three signs it is known by.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triad: Option<OneOrMore>,
-    /// What calls it up.
+    /// Words that call it up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocations: Option<Vec<String>>,
     /// The field it belongs to.
@@ -93,13 +90,11 @@ pub struct Symbol {
     /// The catalogue's own version of it. The store counts versions by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Value>,
-    /// Where it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// How far it reaches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope: Option<OneOrMore>,
-    /// What else a catalogue says.
+    /// Other keys of a catalogue.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -119,7 +114,7 @@ pub struct Kit {
     /// Ids of the symbols it works with, or steps in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exec: Option<OneOrMore>,
-    /// What else a catalogue says.
+    /// Other keys of a catalogue.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -127,18 +122,16 @@ pub struct Kit {
 /// Somebody to think as: the catalogue's agent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Persona {
-    /// Their id.
     pub id: String,
-    /// Their name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// Who they are and how they work.
+    /// Their character and manner of work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// Ids of symbols they carry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub linked_patterns: Option<Vec<String>>,
-    /// What else a catalogue says.
+    /// Other keys of a catalogue.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
@@ -156,65 +149,46 @@ pub enum SearchBy {
     Words,
 }
 
-/// What can be asked of the symbol store.
+/// Requests to the symbol store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SymbolRequest {
     /// Keep a symbol; one with this id gets a new version.
-    Put {
-        /// The symbol.
-        symbol: Box<Symbol>,
-    },
+    Put { symbol: Box<Symbol> },
     /// Change fields of a symbol. A field that is null goes.
     Update {
-        /// Which one.
         id: String,
         /// Its new fields. Facets are merged, everything else is replaced.
         changes: Map<String, Value>,
     },
     /// Take a symbol away. Its versions stay in the record.
-    Delete {
-        /// Which one.
-        id: String,
-    },
+    Delete { id: String },
     /// Symbols by their ids.
-    Get {
-        /// Which ones.
-        ids: Vec<String>,
-    },
+    Get { ids: Vec<String> },
     /// Symbols about something.
     Search {
-        /// About this.
+        /// The text to search for.
         text: String,
-        /// By what.
         #[serde(default)]
         by: SearchBy,
-        /// How many.
         limit: u16,
     },
     /// Symbols that others lead to, over several links.
     Links {
-        /// From these.
+        /// The ids to start from.
         ids: Vec<String>,
         /// Over so many links.
         depth: u8,
-        /// How many.
         limit: u16,
     },
     /// A kit with its symbols.
-    Kit {
-        /// Which one.
-        id: String,
-    },
+    Kit { id: String },
     /// A persona with the symbols it carries.
-    Persona {
-        /// Which one.
-        id: String,
-    },
+    Persona { id: String },
 }
 
 impl SymbolRequest {
-    /// Whether it changes the store.
+    /// True if it changes the store.
     pub const fn is_write(&self) -> bool {
         match self {
             Self::Put { .. } | Self::Update { .. } | Self::Delete { .. } => true,
@@ -230,16 +204,15 @@ impl SymbolRequest {
 /// A symbol as the store has it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
-    /// The symbol.
     pub symbol: Symbol,
     /// The store's version of it, counted from one.
     pub version: u64,
-    /// How near it is to what was searched, in thousandths.
+    /// Similarity to the search text, in thousandths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near_milli: Option<u16>,
 }
 
-/// Why the store did not do what was asked.
+/// Reasons why the store did not do what was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SymbolFaultKind {
@@ -253,26 +226,24 @@ pub enum SymbolFaultKind {
     Unavailable,
 }
 
-/// What the store answers. Everything that does not apply is empty.
+/// Answer of the store. Everything that does not apply is empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SymbolAnswer {
     /// Symbols that were found, or the one that was written.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub symbols: Vec<Found>,
-    /// The kit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kit: Option<Kit>,
-    /// The persona.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub persona: Option<Persona>,
     /// Ids that nothing was found for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// What was not done.
+    /// The fault, if the request was not carried out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<SymbolFault>,
-    /// What else is worth knowing, as that words alone were searched.
+    /// Anything else worth knowing, as that words alone were searched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -282,6 +253,5 @@ pub struct SymbolAnswer {
 pub struct SymbolFault {
     /// Of which kind.
     pub kind: SymbolFaultKind,
-    /// In words.
     pub message: String,
 }

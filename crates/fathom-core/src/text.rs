@@ -36,7 +36,7 @@ impl Text {
         self.plain.as_ref()
     }
 
-    /// Whether nothing can be read: sealed and not opened, for want of the run's key.
+    /// True if nothing can be read: sealed and not opened, for want of the run's key.
     pub fn is_closed(&self) -> bool {
         self.plain.is_none()
     }
@@ -61,7 +61,7 @@ impl Text {
         self.address = None;
     }
 
-    /// Whether the text has nothing in it but white space.
+    /// True if the text has nothing in it but white space.
     pub fn is_blank(&self) -> bool {
         self.as_str().trim().is_empty()
     }
@@ -89,6 +89,7 @@ impl Default for Text {
 impl PartialEq for Text {
     fn eq(&self, other: &Self) -> bool {
         match (&self.plain, &other.plain) {
+            // Addresses do not matter here, for the same text sealed twice lies at two of them.
             (Some(a), Some(b)) => a == b,
             _ => self.address.is_some() && self.address == other.address,
         }
@@ -117,6 +118,7 @@ enum Form {
 impl Serialize for Text {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.address {
+            // Even while the plain text is at hand: what was sealed once is never written in the clear.
             Some(sealed) => Form::Sealed { sealed }.serialize(serializer),
             None => serializer.serialize_str(self.as_str()),
         }

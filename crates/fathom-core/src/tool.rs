@@ -11,9 +11,7 @@ use crate::text::{Text, Texts};
 /// A tool that a model may call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// Its name.
     pub name: String,
-    /// What it does, in words.
     pub description: Text,
     /// JSON schema of its arguments, as JSON text.
     pub schema: Text,
@@ -42,7 +40,7 @@ impl Texts for ToolCall {
     }
 }
 
-/// What a model without calls of its own is told beside the tools.
+/// Instructions, beside the tools, for a model that has no tool calls of its own.
 const HOW: &str = "Reply with one JSON object and nothing else: {\"tool\": NAME, \"arguments\": {…}} to have a tool called, \
                    or {\"answer\": \"…\"} to end with your answer.";
 
@@ -103,6 +101,7 @@ pub fn as_schema(tools: &[ToolSpec]) -> Value {
 
 /// The schema of a tool's arguments where it can stand inside another one, else any object.
 fn arguments_of(tool: &ToolSpec) -> Value {
+    // A reference points within its own document, and would point elsewhere in another.
     let is_movable = !tool.schema.as_str().contains("\"$ref\"");
     match serde_json::from_str(tool.schema.as_str()) {
         Ok(Value::Object(mut schema)) if is_movable => {
@@ -114,16 +113,15 @@ fn arguments_of(tool: &ToolSpec) -> Value {
     }
 }
 
-/// What a model said where calls are written as JSON.
+/// A reply of a model that writes its calls as JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Spoken {
     /// It wants a tool called.
     Call(ToolCall),
-    /// It answers.
     Answer(String),
 }
 
-/// Why a reply is neither a call nor an answer in JSON.
+/// Reasons why a reply is neither a call nor an answer in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     /// It is something else than a JSON object.

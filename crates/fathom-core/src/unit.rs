@@ -19,7 +19,7 @@ impl Timestamp {
         Self(self.0.saturating_add(later.0))
     }
 
-    /// How long after `earlier` this is; zero when the clock went back.
+    /// Time since `earlier`; zero if the clock went back.
     pub const fn since(self, earlier: Self) -> Millis {
         Millis(self.0.saturating_sub(earlier.0))
     }
@@ -47,6 +47,7 @@ pub struct Nanodollars(pub u64);
 
 impl fmt::Display for Nanodollars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Rounded up: a cost never looks smaller than it is.
         let micros = self.0.div_ceil(1000);
         let (dollars, rest) = (micros / 1_000_000, micros % 1_000_000);
         if rest.is_multiple_of(10_000) {

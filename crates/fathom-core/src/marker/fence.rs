@@ -13,18 +13,18 @@ pub struct Fence {
 }
 
 impl Fence {
-    /// What it is made of: a backtick or a tilde.
+    /// The character it is made of: a backtick or a tilde.
     pub fn mark(self) -> char {
         char::from(self.mark)
     }
 
-    /// How many of them.
+    /// Number of fence characters.
     pub const fn length(self) -> usize {
         self.length
     }
 }
 
-/// What the current line can still become.
+/// The forms that the current line can still take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Line {
     Indent(u8),
@@ -66,7 +66,7 @@ impl Fences {
         }
     }
 
-    /// Whether nothing before the next line end can matter.
+    /// True if nothing before the next line end can matter.
     pub(super) fn is_settled(&self) -> bool {
         self.line == Line::Plain
     }

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 pub use fence::{Fence, Fences};
 pub use parser::{Parser, Piece, blocks};
 
-/// What a block of a model's text is for.
+/// The purpose of a block in a model's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Marker {
@@ -31,13 +31,13 @@ pub enum Marker {
     Plan,
     /// Commands to be run.
     Execute,
-    /// What the user is to see.
+    /// Text for the user.
     Response,
     /// An idea for later.
     ThoughtSeed,
     /// The observer's stop.
     Interrupt,
-    /// What became of an action.
+    /// Findings about an action.
     Verify,
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for Marker {
     }
 }
 
-/// What a block is.
+/// The kinds of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum BlockKind {
     /// Text under no marker.

@@ -16,7 +16,7 @@ pub enum Piece {
     End(BlockKind),
 }
 
-/// Where in a line the parser stands.
+/// The parser's position in a line.
 #[derive(Clone, Copy, Debug)]
 enum At {
     Start,
@@ -70,6 +70,7 @@ impl Parser {
         let mut index = 0;
         while let Some(&byte) = chunk.as_bytes().get(index) {
             match self.at {
+                // Within a fence a marker is quoted, not meant.
                 At::Start => match marker_with(byte).filter(|_| self.fences.open().is_none()) {
                     Some(marker) => {
                         self.say(part(chunk, from, index), &mut out);
@@ -163,7 +164,7 @@ impl Parser {
         was_blank && self.seed == Some(Seed::Said) && self.fences.open().is_none()
     }
 
-    /// What looked like a marker is text.
+    /// Gives out as text what looked like a marker.
     fn release(&mut self, out: &mut Vec<Piece>) {
         if let At::Marker(marker, seen) = self.at {
             let held = part(marker.prefix(), 0, seen);

@@ -1,9 +1,9 @@
-//! Which entries of a packet's shares fit.
+//! The entries of a packet's shares that fit.
 
 use super::{Form, Keep, Portion, Share};
 use crate::model::Speaker;
 
-/// What a packet's shares are to fit into.
+/// The room for a packet's shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
     /// Tokens that the header leaves.
@@ -19,7 +19,7 @@ pub struct Kept {
     pub from: usize,
     /// The one after the last that stays.
     pub to: usize,
-    /// What they take, each counted by itself.
+    /// Tokens of the entries, each counted by itself.
     pub tokens: u64,
 }
 

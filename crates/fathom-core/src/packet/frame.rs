@@ -1,4 +1,4 @@
-//! What every packet of a run is framed with. It comes from the charter and never from a program or a model.
+//! The frame of every packet of a run. It comes from the charter and never from a program or a model.
 
 use std::collections::BTreeMap;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::{Text, Texts};
 
-/// Where a run's identity comes from, as it was verified when the run began.
+/// The provenance of a run's identity, as it was verified when the run began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Version of the protocol that the charter is written for.
     pub protocol: String,
     /// SHA-256 of the identity, in hexadecimal.
     pub identity: String,
-    /// Who signed it, where somebody did.
+    /// The signature, if somebody signed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<IdentitySignature>,
 }
@@ -21,7 +21,6 @@ pub struct Provenance {
 /// A signature of an identity, so that the record alone can be checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdentitySignature {
-    /// The public key.
     pub key: String,
     /// The signature, in hexadecimal.
     pub value: String,
@@ -39,7 +38,7 @@ pub struct Frame {
     /// The folder that the charter was read from; a built-in one has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub charter_folder: Option<String>,
-    /// Where the identity comes from; a run without a charter has none.
+    /// The provenance of the identity; a run without a charter has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provenance: Option<Provenance>,
     /// Values for the places in the charter's tools, as the address of a platform.
@@ -48,7 +47,7 @@ pub struct Frame {
     /// Most tokens of a packet; the model's window less the output cap when not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_tokens: Option<u64>,
-    /// Who speaks.
+    /// The identity that speaks.
     #[serde(default)]
     pub identity: Text,
     /// In which manner.

@@ -1,4 +1,4 @@
-//! How many tokens each field of a header may take.
+//! Token limits of the fields of a header.
 
 use std::fmt;
 
@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Most tokens of a task instruction.
 pub const INSTRUCTION_TOKENS_MAX: u64 = 64;
 
+// Each field has a share of the packet besides its fixed limit: under a small MTU the header must leave room for the
+// question.
 const IDENTITY_TOKENS_MAX: u64 = 256;
 const IDENTITY_PERCENT_MAX: u64 = 6;
 const PERSONA_TOKENS_MAX: u64 = 128;
@@ -16,13 +18,13 @@ const PERSONA_PERCENT_MAX: u64 = 3;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
-    /// Who speaks.
+    /// The identity that speaks.
     Identity,
     /// In which manner.
     Persona,
-    /// What this call is to do.
+    /// The task of this call.
     Instruction,
-    /// What is asked, with the standing instructions of the program.
+    /// The question, with the standing instructions of the program.
     Prompt,
 }
 

@@ -1,4 +1,4 @@
-//! What is known of a packet beside what the model sees.
+//! Facts about a packet that the model does not see.
 
 use std::fmt;
 
@@ -53,22 +53,18 @@ impl TryFrom<String> for PacketId {
     }
 }
 
-/// How much is at stake.
+/// The stakes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Little.
     Low,
-    /// Something.
     Med,
-    /// Much.
     High,
 }
 
 /// A part of a packet as the log tells it: its size, never its words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Item {
-    /// What it is.
     pub name: String,
     /// Its tokens, counted by itself.
     pub tokens: u64,
@@ -80,28 +76,24 @@ pub struct Item {
     pub shortened_from: Option<u64>,
 }
 
-/// What is logged of a packet and stripped before the model sees it.
+/// Metadata that is logged and stripped before the model sees the packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Meta {
-    /// The packet.
     pub id: PacketId,
     /// The packet that it follows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<PacketId>,
-    /// When it was packed.
     pub at: Timestamp,
     /// Fingerprint of the identity in whose name it is sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<String>,
-    /// How sure the asking side is, in thousandths.
+    /// Confidence of the asking side, in thousandths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence_milli: Option<u16>,
-    /// How much is at stake.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<Risk>,
-    /// How often it was sent before.
+    /// Number of attempts before this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retries: Option<u16>,
-    /// What it consists of.
     pub items: Vec<Item>,
 }

@@ -23,7 +23,7 @@ pub use render::{Header, Shown, outline, render};
 /// Marks a field that was shortened, so that whoever reads the packet notices.
 pub const SUMMARY_MARK: &str = "⚠SUMMARY";
 
-/// Whether a packet carries who speaks.
+/// The voice of a packet: framed by the charter, or plain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Voice {
     /// Identity and persona come first.
@@ -33,7 +33,7 @@ pub enum Voice {
     Plain,
 }
 
-/// Which entries stay when not all of them fit.
+/// The entries that stay if not all of them fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// The first ones: entries stand in the order of their worth.
@@ -42,39 +42,33 @@ pub enum Keep {
     Last,
 }
 
-/// What a share's entries become.
+/// The form that a share's entries take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Messages of their own, between the header and the prompt.
     Turns,
     /// Lines under a heading, at the end of the standing instructions.
-    Section {
-        /// The heading.
-        title: String,
-    },
+    Section { title: String },
 }
 
-/// How much room a share may take.
+/// The room that a share may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Portion {
     /// At most so many thousandths of what the header leaves.
     AtMost(u16),
-    /// What header and prompt leave is divided by these weights over all weighted shares that are not empty.
+    /// A weight: the room left by header and prompt is divided by weight among all weighted shares that are not empty.
     Weight(u16),
 }
 
 /// Entries that may be left out, whole, to make the packet fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// What it is, for the log.
+    /// The name, for the log.
     pub name: String,
     /// The entries, in the order in which they are shown.
     pub entries: Vec<Message>,
-    /// Which of them stay.
     pub keep: Keep,
-    /// What they become.
     pub form: Form,
-    /// How much room they get.
     pub portion: Portion,
 }
 
@@ -82,7 +76,7 @@ impl Share {
     /// The part of what the header leaves that a history may take, in thousandths.
     pub const HISTORY_MAX_MILLI: u16 = 600;
 
-    /// What was said before, oldest first.
+    /// Earlier messages, oldest first.
     pub fn history(entries: Vec<Message>) -> Self {
         Self {
             name: "history".to_owned(),
@@ -113,22 +107,20 @@ impl Share {
     }
 }
 
-/// What a program wants to say to a model.
+/// A program's message to a model, before it is packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Whether it is framed.
     pub voice: Voice,
     /// Key of the task instruction, from the charter's registry.
     pub instruction: Option<String>,
     /// Standing instructions of the program. They are never cut.
     pub standing: Text,
-    /// What may be left out in part.
+    /// Parts that may be left out.
     pub shares: Vec<Share>,
-    /// What is asked. It is never cut or changed.
+    /// The question. It is never cut or changed.
     pub prompt: Vec<Message>,
-    /// How sure the asking side is, in thousandths.
+    /// Confidence of the asking side, in thousandths.
     pub confidence_milli: Option<u16>,
-    /// How much is at stake.
     pub risk: Option<Risk>,
 }
 

@@ -16,11 +16,9 @@ pub struct Shown {
 /// The header of one packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
-    /// Who speaks.
     pub identity: Shown,
     /// In which manner.
     pub persona: Shown,
-    /// What this call is to do.
     pub instruction: Shown,
 }
 

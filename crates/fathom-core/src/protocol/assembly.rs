@@ -8,7 +8,7 @@ use super::outcome::{Cast, Count, Decider, Outcome, QUORUM, Ruling, WhyPerson};
 use super::role::CouncilRole;
 use crate::unit::{Millis, Timestamp};
 
-/// Why a message changed nothing.
+/// Reasons why a message changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTaken {
     /// It was taken before.
@@ -98,6 +98,7 @@ impl Assembly {
 
     fn vote(&mut self, envelope: &Envelope, at: Timestamp) -> Result<(), NotTaken> {
         let role = envelope.role;
+        // Even a vote that does not count shows that its role is alive.
         self.inactive.remove(&role);
         let motion = envelope
             .parent_id
@@ -132,17 +133,17 @@ impl Assembly {
         self.seats.difference(&self.inactive).copied()
     }
 
-    /// Whether this role is active.
+    /// True while this role is active.
     pub fn is_active(&self, role: CouncilRole) -> bool {
         self.seats.contains(&role) && !self.inactive.contains(&role)
     }
 
-    /// How many distinct roles must vote: two, or as many as are active.
+    /// Number of distinct roles that must vote: two, or as many as are active.
     pub fn quorum(&self) -> usize {
         QUORUM.min(self.active().count())
     }
 
-    /// When this motion closes at the latest.
+    /// The latest moment at which this motion closes.
     pub fn deadline(&self, motion: MessageId) -> Option<Timestamp> {
         self.motions.get(&motion).map(|motion| motion.deadline)
     }
@@ -169,7 +170,7 @@ impl Assembly {
     }
 }
 
-/// What the votes amount to.
+/// Rules on a motion by the votes cast.
 fn rule(votes: &BTreeMap<CouncilRole, Cast>, active: usize, quorum: usize) -> Ruling {
     if active < QUORUM {
         let why = WhyPerson::TooFewActive { active };

@@ -62,7 +62,7 @@ impl TryFrom<String> for MessageId {
     }
 }
 
-/// What a message is for.
+/// The purpose of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum MessageType {
@@ -116,7 +116,7 @@ impl fmt::Display for Ballot {
     }
 }
 
-/// What a heartbeat says.
+/// The state that a heartbeat reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Pulse {
     /// The role is heard.
@@ -232,23 +232,18 @@ impl Draft {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Form", try_from = "Form")]
 pub struct Envelope {
-    /// Its name.
     pub msg_id: MessageId,
     /// The message it is about; a vote always has one.
     pub parent_id: Option<MessageId>,
-    /// When it was sent.
     pub timestamp: Timestamp,
-    /// Who put it on the bus: the id of an episode, or a person's name.
+    /// The sender on the bus: the id of an episode, or a person's name.
     pub sender: String,
     /// The role in whose name it speaks.
     pub role: CouncilRole,
-    /// What it is for.
     pub kind: MessageType,
-    /// How sure the role is, where it says so.
+    /// Confidence of the role, if stated.
     pub confidence: Option<PerMille>,
-    /// How much is at stake.
     pub risk_level: Risk,
-    /// What it says.
     pub content: Text,
 }
 
@@ -268,21 +263,15 @@ impl Envelope {
     }
 }
 
-/// Why something is no message of the protocol.
+/// Reasons why something is not a message of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// It lacks a field, has one too many, or one of the wrong kind.
     #[error("this is no envelope: {cause}")]
-    Form {
-        /// What is wrong.
-        cause: String,
-    },
+    Form { cause: String },
     /// Its confidence is no share of a whole.
     #[error("confidence is {said}, not between 0 and 1")]
-    Confidence {
-        /// What it says.
-        said: String,
-    },
+    Confidence { said: String },
     /// Its sender is no name.
     #[error("a sender has 1 to {SENDER_CHARS_MAX} printable characters")]
     Sender,

@@ -1,4 +1,4 @@
-//! When Prime's attention is called for.
+//! Calls for Prime's attention.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,7 +15,7 @@ pub const CONFIDENCE_MIN: u16 = 300;
 /// So many interrupts in a row are too many.
 pub const INTERRUPTS_MAX: u32 = 3;
 
-/// Why Prime's attention is called for.
+/// Reasons to call for Prime's attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
@@ -76,6 +76,7 @@ impl Interrupts {
     /// The observer interrupted; says so when the row has just become too long.
     pub const fn interrupted(&mut self) -> Option<Cause> {
         self.0 = self.0.saturating_add(1);
+        // Equal, not more: one row is raised once.
         if self.0 == INTERRUPTS_MAX {
             Some(Cause::Interrupts)
         } else {

@@ -1,4 +1,4 @@
-//! Which roles are alive, told from the health of their calls.
+//! Liveness of roles, told from the health of their calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::envelope::Pulse;
 use super::role::CouncilRole;
 use crate::unit::{Millis, Timestamp};
 
-/// How often a role is to be heard. Nobody pings: what a call delivers is its role's heartbeat.
+/// Interval in which a role should be heard. Nobody pings: what a call delivers is its role's heartbeat.
 pub const HEARTBEAT: Millis = Millis(30_000);
 
 /// A role that is silent for longer, three heartbeats, is inactive.
@@ -33,6 +33,7 @@ impl Liveness {
     /// A call in this role was asked for.
     pub fn asked(&mut self, role: CouncilRole, at: Timestamp) {
         let waiting = self.waiting.entry(role);
+        // Another call is no sign of life, so a role that is waited for already keeps its moment.
         let waiting = waiting.or_insert(Waiting {
             calls: 0,
             since: at,
@@ -76,6 +77,7 @@ impl Liveness {
         self.waiting
             .iter()
             .filter(|(role, _)| !self.inactive.contains(role))
+            // One more, since only a silence that is longer than the maximum counts.
             .map(|(_, waiting)| waiting.since.plus(Millis(SILENCE_MAX.0 + 1)))
             .min()
     }

@@ -1,4 +1,4 @@
-//! What becomes of a motion.
+//! The outcome of a motion.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ use super::envelope::{Ballot, MessageId};
 use super::role::CouncilRole;
 use crate::unit::PerMille;
 
-/// How many distinct roles must have voted, where that many are active.
+/// Number of distinct roles that must have voted, if that many are active.
 pub const QUORUM: usize = 2;
 
 /// A vote that stands.
@@ -17,9 +17,8 @@ pub const QUORUM: usize = 2;
 pub struct Cast {
     /// The message that cast it.
     pub message: MessageId,
-    /// What it says.
     pub ballot: Ballot,
-    /// How sure the role is, where it says so.
+    /// Confidence of the role, if stated.
     pub confidence: Option<PerMille>,
 }
 
@@ -71,30 +70,22 @@ pub enum Decider {
     Prime,
 }
 
-/// Why the roles cannot decide.
+/// Reasons why a person must decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum WhyPerson {
     /// Fewer than two roles are active.
     #[error("{active} of the council's roles active")]
-    TooFewActive {
-        /// How many are.
-        active: usize,
-    },
+    TooFewActive { active: usize },
     /// Too few roles voted.
     #[error("{voted} voted and {quorum} are needed")]
-    NoQuorum {
-        /// How many did.
-        voted: usize,
-        /// How many must.
-        quorum: usize,
-    },
+    NoQuorum { voted: usize, quorum: usize },
     /// Both sides are equal and Prime is on neither.
     #[error("a tie that Prime does not break")]
     Tie,
 }
 
-/// What becomes of a motion.
+/// The ruling on a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Ruling {
@@ -109,10 +100,7 @@ pub enum Ruling {
         by: Decider,
     },
     /// A person decides.
-    ForPerson {
-        /// Why.
-        why: WhyPerson,
-    },
+    ForPerson { why: WhyPerson },
 }
 
 impl fmt::Display for Ruling {
@@ -133,17 +121,14 @@ impl fmt::Display for Ruling {
 /// The end of a motion: what was ruled, and on which votes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The motion.
     pub motion: MessageId,
-    /// What was ruled.
     pub ruling: Ruling,
     /// The votes, counted.
     pub count: Count,
-    /// Who voted what.
     pub votes: BTreeMap<CouncilRole, Cast>,
     /// The roles that were active at the end.
     pub active: Vec<CouncilRole>,
-    /// How many roles had to vote.
+    /// Number of roles that had to vote.
     pub quorum: usize,
 }
 

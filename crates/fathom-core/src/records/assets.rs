@@ -17,11 +17,11 @@ pub struct Asset {
     pub blueprint: String,
     /// The plan node that it is for, by its id.
     pub plan: String,
-    /// Which prompts it was made with; at least one.
+    /// The prompts it was made with; at least one.
     pub prompts: Vec<String>,
-    /// Which configuration of the provider made it.
+    /// The provider configuration that made it.
     pub provider: String,
-    /// What it is, as `text/markdown`.
+    /// The media type, as `text/markdown`.
     pub media: String,
     /// The asset itself; base64 where it is no text.
     pub content: String,
@@ -52,7 +52,7 @@ impl Body for Asset {
     }
 }
 
-/// How two assets hang together.
+/// A relation between two assets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AssetEdge {
@@ -60,7 +60,7 @@ pub struct AssetEdge {
     pub from: String,
     /// The other, by its id.
     pub to: String,
-    /// What the one is to the other, as `derived_from`.
+    /// The relation of the one to the other, as `derived_from`.
     pub relation: String,
 }
 
@@ -81,7 +81,7 @@ impl Body for AssetEdge {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AssetBundle {
-    /// What it is, in a few words.
+    /// A short title.
     pub title: String,
     /// The assets, by their ids; at least one.
     pub assets: Vec<String>,
@@ -103,13 +103,13 @@ impl Body for AssetBundle {
     }
 }
 
-/// What would be published, word for word.
+/// The exact payload of a publication.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PayloadSnapshot {
     /// The asset or the bundle that it is made of.
     pub of: Pointer,
-    /// What the platform would be given.
+    /// The payload for the platform.
     pub payload: Value,
     /// SHA-256 of the payload in its [canonical](crate::tool::canonical) form.
     pub sha256: Digest,

@@ -1,4 +1,4 @@
-//! What the bodies of all kinds have in common.
+//! Behaviour that the bodies of all kinds share.
 
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
@@ -18,7 +18,7 @@ pub const LIST_MAX: usize = 64;
 
 /// A body of one kind.
 pub(super) trait Body: DeserializeOwned {
-    /// Whether it keeps to its guardrails.
+    /// Checks the guardrails of the kind.
     fn check(&self, evidence: &[String]) -> Result<(), RecordFault>;
 
     /// The records that it names, which must be there.

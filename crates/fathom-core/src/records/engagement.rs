@@ -1,4 +1,4 @@
-//! What people outside say, what it means, and what is done about it.
+//! Words of people outside, their meaning, and the reactions to them.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,25 +11,22 @@ use crate::unit::Timestamp;
 /// Longest summary of a conversation, in characters.
 pub const SUMMARY_CHARS_MAX: usize = 2_000;
 
-/// What somebody outside said or did, as it came in. Nothing is taken out of it, and no agent writes it.
+/// An event from outside, as it came in. Nothing is taken out of it, and no agent writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngagementEvent {
-    /// Where.
     pub platform: String,
     /// On which account of ours.
     pub account: String,
-    /// What was done, as `comment`.
+    /// The action, as `comment`.
     pub action: String,
     /// By whom, as the platform names them.
     pub author: String,
-    /// What was said.
     #[serde(default)]
     pub text: String,
-    /// What it is about or answers, as the platform names it.
+    /// The thing it is about or answers, as the platform names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
-    /// When it happened.
     pub at_ms: Timestamp,
 }
 
@@ -51,10 +48,10 @@ impl Body for EngagementEvent {
 pub struct Annotation {
     /// The event, by its id.
     pub event: String,
-    /// What it is, as `question`.
+    /// Its classification, as `question`.
     #[serde(default)]
     pub labels: Vec<String>,
-    /// What is risky about it, as `legal`.
+    /// Risks in it, as `legal`.
     #[serde(default)]
     pub risks: Vec<String>,
 }
@@ -78,13 +75,12 @@ impl Body for Annotation {
     }
 }
 
-/// What a conversation came to. It is short, and points to people and payloads in a redacted form only.
+/// The gist of a conversation. It is short, and points to people and payloads in a redacted form only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConversationSummary {
-    /// What was said and settled.
     pub text: String,
-    /// What is left of pointers to raw payloads, as `redacted:email-1`.
+    /// Redacted remains of pointers to raw payloads, as `redacted:email-1`.
     #[serde(default)]
     pub pointers: Vec<String>,
 }
@@ -111,18 +107,17 @@ impl Body for ConversationSummary {
     }
 }
 
-/// What was done about an event.
+/// The reaction to an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EngagementAction {
     /// The event, by its id.
     pub event: String,
-    /// What was done, as `reply`.
+    /// The action, as `reply`.
     pub action: String,
-    /// What was said.
     #[serde(default)]
     pub text: String,
-    /// What the platform answered.
+    /// The platform's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<String>,
 }
@@ -145,11 +140,9 @@ impl Body for EngagementAction {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HandoffTicket {
-    /// What was tried.
     pub tried: String,
-    /// What is known.
     pub known: String,
-    /// What is asked of the person.
+    /// The request to the person.
     pub asked: String,
     /// Until when an answer is of use.
     pub deadline_ms: Timestamp,

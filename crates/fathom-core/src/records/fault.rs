@@ -1,10 +1,10 @@
-//! What is wrong with a request for records, by the name of the rule that it breaks.
+//! Faults in a request for records, by the name of the rule that it breaks.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What a record or a request is held to.
+/// A rule for records and requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
@@ -46,11 +46,11 @@ pub enum Rule {
     CapsuleBounded,
     /// A capsule is verified by a report that passed its very text.
     CapsuleVerified,
-    /// What a record names is there.
+    /// Every record that is named exists.
     NamesExist,
     /// A kind of record belongs to one domain.
     KindOfDomain,
-    /// What changes a domain is asked for as a write.
+    /// Changes to a domain are asked for as writes.
     AskedAsWrite,
     /// A domain is read and written by the roles that it names.
     Owner,
@@ -62,7 +62,7 @@ pub enum Rule {
     ReadLimit,
     /// A read takes a limited number of bytes.
     ReadBytes,
-    /// What is asked for by its id is there.
+    /// A record that is asked for by its id exists.
     Found,
 }
 

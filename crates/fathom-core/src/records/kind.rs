@@ -11,33 +11,33 @@ use crate::domain::name;
 /// Longest id, in bytes.
 pub const ID_BYTES_MAX: usize = 128;
 
-/// What a record is. Each kind belongs to one domain.
+/// The kinds of records. Each belongs to one domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// A step of a plan.
     PlanNode,
-    /// How two steps hang together.
+    /// A relation between two steps.
     PlanEdge,
     /// Another form of a step.
     PlanVariant,
-    /// When a step should happen.
+    /// A proposed time for a step.
     ScheduleProposal,
     /// Something that was made.
     Asset,
-    /// How two assets hang together.
+    /// A relation between two assets.
     AssetEdge,
     /// Assets that go out together.
     AssetBundle,
-    /// What would be published, word for word.
+    /// The exact payload of a publication.
     PayloadSnapshot,
-    /// What a conversation came to.
+    /// The gist of a conversation.
     ConversationSummary,
-    /// What somebody outside said or did.
+    /// An event from outside.
     EngagementEvent,
     /// Labels and risk flags of an event.
     Annotation,
-    /// What was done about an event.
+    /// The reaction to an event.
     EngagementAction,
     /// Work for a person.
     HandoffTicket,
@@ -47,9 +47,9 @@ pub enum Kind {
     Flag,
     /// A bounded summary of a large source.
     Capsule,
-    /// What a verifier found.
+    /// The findings of a verifier.
     VerificationReport,
-    /// What happened, for those who come later.
+    /// A note for those who come later.
     JournalEntry,
 }
 
@@ -122,7 +122,7 @@ impl FromStr for Kind {
     }
 }
 
-/// Whether something can be an id: short, of letters, digits and `.`, `_`, `:`, `-`.
+/// Checks that something can be an id: short, of letters, digits and `.`, `_`, `:`, `-`.
 pub fn check_id(id: &str) -> Result<(), RecordFault> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
     if (1..=ID_BYTES_MAX).contains(&id.len()) && id.bytes().all(is_plain) {
@@ -140,11 +140,9 @@ pub fn check_id(id: &str) -> Result<(), RecordFault> {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Pointer {
-    /// What it is.
     pub kind: Kind,
-    /// Which one.
     pub id: String,
-    /// Which version, from one; the newest where none is named.
+    /// The version, from one; the newest if none is named.
     pub version: Option<u64>,
 }
 

@@ -48,13 +48,12 @@ pub const EVIDENCE_BYTES_MAX: usize = 256;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Draft {
-    /// What it is.
     pub kind: Kind,
-    /// Which one. One that is there already gets another version.
+    /// The id. One that exists already gets another version.
     pub id: String,
-    /// What it says, in the fields of its kind.
+    /// The body, in the fields of its kind.
     pub body: Value,
-    /// What it rests on: records, as `capsule:brand@2`, and others, as `receipt:post-1`.
+    /// The evidence: records, as `capsule:brand@2`, and others, as `receipt:post-1`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
 }
@@ -126,7 +125,7 @@ fn check_evidence(evidence: &[String]) -> Result<Vec<Pointer>, RecordFault> {
     Ok(records)
 }
 
-/// What can be asked of a domain that keeps records.
+/// Requests to a domain that keeps records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RecordRequest {
@@ -136,27 +135,25 @@ pub enum RecordRequest {
     Read {
         /// Of which kind.
         kind: Kind,
-        /// Which ones; all where none is named.
+        /// The ids; all if none is named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ids: Option<Vec<String>>,
         /// Those behind this place alone; [`RecordAnswer::next`] says where to go on.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         since: Option<u64>,
-        /// How many, at most [`READ_RECORDS_MAX`].
+        /// Maximum number of records, at most [`READ_RECORDS_MAX`].
         limit: u16,
-        /// How many bytes of bodies, at most [`READ_BYTES_MAX`].
+        /// Maximum bytes of bodies, at most [`READ_BYTES_MAX`].
         bytes_max: u32,
     },
     /// The newest version of one record.
     Latest {
         /// Of which kind.
         kind: Kind,
-        /// Which one.
         id: String,
     },
     /// The verified capsule of a source, if there is one.
     Capsule {
-        /// What it is about.
         kind: CapsuleKind,
         /// SHA-256 of the source as it is now.
         source: Digest,
@@ -164,7 +161,7 @@ pub enum RecordRequest {
 }
 
 impl RecordRequest {
-    /// Whether it changes the domain.
+    /// True if it changes the domain.
     pub const fn is_write(&self) -> bool {
         match self {
             Self::Append(_) => true,
@@ -181,7 +178,7 @@ impl RecordRequest {
         }
     }
 
-    /// Whether a read stays within the bounds that no read may pass.
+    /// Checks that a read stays within the bounds that no read may pass.
     pub fn check_bounds(&self) -> Result<(), RecordFault> {
         let Self::Read {
             ids,
@@ -211,27 +208,23 @@ impl RecordRequest {
     }
 }
 
-/// Who wrote a record.
+/// The author of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
 pub enum Author {
-    /// An episode.
     Episode {
-        /// Its run.
         run: RunId,
         /// Its place in the run.
         episode: EpisodeId,
-        /// Its role.
         role: Role,
     },
-    /// A person.
     Person {
         /// Their name on this system.
         name: String,
     },
-    /// What takes events in.
+    /// The path by which events come in.
     Ingestion {
-        /// From where.
+        /// The source's name.
         name: String,
     },
 }
@@ -241,46 +234,39 @@ pub enum Author {
 pub struct Record {
     /// Its place among all records, from one.
     pub seq: u64,
-    /// What it is.
     pub kind: Kind,
-    /// Which one.
     pub id: String,
     /// Counted from one.
     pub version: u64,
-    /// What it says.
     pub body: Value,
-    /// What it rests on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<String>,
-    /// Who wrote it.
     pub by: Author,
-    /// When.
     pub at_ms: Timestamp,
     /// Untrusted content that it may come from.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
 }
 
-/// What a domain answers. Everything that does not apply is empty.
+/// Answer of a domain. Everything that does not apply is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RecordAnswer {
     /// The version that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub written: Option<Pointer>,
-    /// What was found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub records: Vec<Record>,
     /// Ids that nothing was found for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Where to go on, when there is more than was asked for.
+    /// Where to continue, if there is more than was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
     /// Untrusted content that anything in this answer may come from.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<String>,
-    /// What was not done.
+    /// The fault, if the request was not carried out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fault: Option<RecordFault>,
 }

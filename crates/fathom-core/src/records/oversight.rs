@@ -1,4 +1,4 @@
-//! What people set, what capsules hold, what verifiers find and what the journal tells.
+//! Settings by people, contents of capsules, findings of verifiers, and the journal.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub struct PolicyBundle {
     pub version: String,
     /// SHA-256 of the whole bundle.
     pub digest: Digest,
-    /// What changed, and why.
+    /// The change, and its reason.
     pub reason: String,
 }
 
@@ -33,9 +33,7 @@ impl Body for PolicyBundle {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flag {
-    /// What it is set to.
     pub value: Value,
-    /// Why.
     pub reason: String,
 }
 
@@ -45,11 +43,11 @@ impl Body for Flag {
     }
 }
 
-/// What a capsule is about.
+/// The subject of a capsule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CapsuleKind {
-    /// Who speaks, and how.
+    /// The speaking brand and its voice.
     Brand,
     /// Facts.
     Knowledge,
@@ -57,7 +55,7 @@ pub enum CapsuleKind {
     Plan,
     /// Assets.
     Asset,
-    /// What people said.
+    /// Words of people.
     Engagement,
 }
 
@@ -65,16 +63,14 @@ pub enum CapsuleKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capsule {
-    /// What it is about.
     pub kind: CapsuleKind,
     /// SHA-256 of the source: another digest is another source.
     pub source: Digest,
-    /// The summary.
     pub text: String,
-    /// Where in the source it was found.
+    /// Places in the source.
     #[serde(default)]
     pub refs: Vec<String>,
-    /// Whether it was verified. Then it cites the report that passed this very text.
+    /// True if it was verified. Then it cites the report that passed this very text.
     #[serde(default)]
     pub verified: bool,
 }
@@ -95,7 +91,7 @@ impl Body for Capsule {
     }
 }
 
-/// How a verification ended.
+/// The verdict of a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReportVerdict {
@@ -107,18 +103,16 @@ pub enum ReportVerdict {
     Unclear,
 }
 
-/// What a verifier found.
+/// The findings of a verifier.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VerificationReport {
-    /// What was looked at: a pointer, a receipt, an address.
+    /// The thing examined: a pointer, a receipt, an address.
     pub subject: String,
     /// SHA-256 of what was looked at, where it is a text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<Digest>,
-    /// How it ended.
     pub verdict: ReportVerdict,
-    /// What was found.
     pub findings: String,
 }
 
@@ -129,7 +123,7 @@ impl Body for VerificationReport {
     }
 }
 
-/// What happened, for those who come later.
+/// A note for those who come later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JournalEntry {

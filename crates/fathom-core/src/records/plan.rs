@@ -11,7 +11,7 @@ use crate::unit::Timestamp;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanNode {
-    /// What is to be done, in a few words.
+    /// A short title.
     pub title: String,
     /// The same in full.
     pub text: String,
@@ -33,7 +33,7 @@ impl Body for PlanNode {
     }
 }
 
-/// How two steps hang together. It says why, and cites evidence.
+/// A relation between two steps. It gives its reason, and cites evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanEdge {
@@ -41,7 +41,7 @@ pub struct PlanEdge {
     pub from: String,
     /// The step after, by its id.
     pub to: String,
-    /// Why one follows from the other.
+    /// The reason why one follows from the other.
     pub rationale: String,
 }
 
@@ -77,7 +77,7 @@ impl Body for PlanEdge {
 pub struct PlanVariant {
     /// The step, by its id.
     pub node: String,
-    /// What is different, in a few words.
+    /// The difference, in a few words.
     pub title: String,
     /// The same in full.
     pub text: String,
@@ -95,7 +95,7 @@ impl Body for PlanVariant {
     }
 }
 
-/// When a step should happen.
+/// A proposed time for a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScheduleProposal {
@@ -103,9 +103,8 @@ pub struct ScheduleProposal {
     pub node: String,
     /// On which platform.
     pub platform: String,
-    /// When.
     pub at_ms: Timestamp,
-    /// Why then.
+    /// The reason for that time.
     pub reason: String,
 }
 

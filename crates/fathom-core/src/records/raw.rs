@@ -1,4 +1,4 @@
-//! What counts as raw in a text that may only point to people and payloads in a redacted form.
+//! Detection of raw data in a text that may only point to people and payloads in a redacted form.
 //!
 //! Raw are: an e-mail address; an address of a page that carries a query, a fragment or a user; data and file addresses; a
 //! telephone number; nine or more digits in a row; a UUID; and sixteen or more hexadecimal digits in a row. In their place
@@ -18,15 +18,17 @@ const REDACTED: &str = "redacted:";
 /// The first word that is raw.
 pub(super) fn raw_word(text: &str) -> Option<&str> {
     let mut words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    // A telephone number may have spaces inside, so it is looked for in the whole text.
     words.find(|word| is_raw(word)).or_else(|| phone(text))
 }
 
-/// Whether a pointer says that it is redacted, and is.
+/// True if a pointer says that it is redacted, and is.
 pub(super) fn is_redacted(pointer: &str) -> bool {
     let Some(what) = pointer.strip_prefix(REDACTED) else {
         return false;
     };
     let (word, number) = what.split_once('-').unwrap_or((what, ""));
+    // Short, and letters alone: what was redacted must not fit in again.
     (1..=32).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_lowercase())
         && number.len() <= 3
@@ -34,6 +36,7 @@ pub(super) fn is_redacted(pointer: &str) -> bool {
 }
 
 fn is_raw(word: &str) -> bool {
+    // An at sign can be hidden by percent-encoding or as a full-width letter.
     let word = word.to_lowercase().replace("%40", "@").replace('＠', "@");
     is_email(&word)
         || is_telling_address(&word)

@@ -1,4 +1,4 @@
-//! How a run carries out its episodes' commands: inside the run, as a step, or as a step that waits for the log.
+//! Carries out the commands of a run's episodes: inside the run, as a step, or as a step that waits for the log.
 
 use std::collections::VecDeque;
 
@@ -46,6 +46,7 @@ impl<L: Accounts> Run<L> {
                     round,
                 };
                 if once {
+                    // Held back if another episode is asking the same already, and given out once that one has its answer.
                     steps.extend(self.told.measure(step));
                 } else {
                     steps.push(step);
@@ -70,6 +71,8 @@ impl<L: Accounts> Run<L> {
                     request,
                     not_before,
                 };
+                // A thought changes nothing outside, so the call need not wait for its own record. It waits for the
+                // lease, which accounts for it should the record be lost.
                 (self.leased_at(id, drawn).unwrap_or(position), step)
             }
             Command::CancelCall { ask, attempt } => {
@@ -99,6 +102,7 @@ impl<L: Accounts> Run<L> {
                     effect,
                 },
             ),
+            // A person must not see what a crash could take back.
             Command::Emit { block } => (position, Step::Emit { episode, block }),
             Command::Finish { result } => {
                 self.close(id, result.clone(), appended.head);
@@ -107,6 +111,8 @@ impl<L: Accounts> Run<L> {
                     return self.gate(position, Step::Finished(result), steps);
                 };
                 let child = episode.clone();
+                // Not gated: the result stays inside the run, and whatever leaves because of it waits for a later
+                // position.
                 steps.push(Step::Over { episode });
                 let head = appended.head;
                 let kind = EventKind::ChildFinished {
@@ -175,6 +181,7 @@ impl<L: Accounts> Run<L> {
             Command::Spawn { child, started, .. } => match self.slots.get(&child) {
                 None => queue.push_back((child, EventKind::Started(started))),
                 Some(Slot::Live(_)) => {}
+                // After a crash a child may be over in its own journal and not yet in that of its parent.
                 Some(Slot::Finished { result, head }) => {
                     let (result, head) = (result.clone(), *head);
                     let kind = EventKind::ChildFinished {
@@ -185,6 +192,7 @@ impl<L: Accounts> Run<L> {
                     queue.push_back((id, kind));
                 }
             },
+            // Through the queue like every event, so that the child's record follows the one that caused it.
             Command::SignalChild { child, signal } => {
                 queue.push_back((child, EventKind::Signal(signal)));
             }
@@ -305,7 +313,7 @@ impl<L: Accounts> Run<L> {
         withheld
     }
 
-    /// Where the lease that covers `drawn` was written.
+    /// The position at which the lease that covers `drawn` was written.
     fn leased_at(&mut self, id: &EpisodeId, drawn: Amounts) -> Option<Position> {
         let Some(Slot::Live(live)) = self.slots.get_mut(id) else {
             return None;

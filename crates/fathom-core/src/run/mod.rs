@@ -30,7 +30,7 @@ struct Live<L> {
     next_seq: Seq,
     /// Leases in the order they were written: how much, and where.
     leases: VecDeque<(Amounts, Position)>,
-    /// Whether all it waits for are people and children.
+    /// True if it waits for people and children only.
     blocked: bool,
     outage: Option<ModelFailure>,
 }
@@ -112,6 +112,7 @@ impl<L: Accounts> Run<L> {
         {
             self.note_kill(signal);
         }
+        // Words included: a text that the fold makes differently counts as a different command.
         let difference = (folded != record.commands).then(|| difference(&record.commands, &folded));
         for command in folded {
             match command {
@@ -196,6 +197,7 @@ impl<L: Accounts> Run<L> {
             .map(|id| (id.clone(), EventKind::Released { why }))
             .collect();
         self.process(log, at, queue);
+        // What waits for the log was never sent. The next owner issues it again.
         self.gated.clear();
         self.released = true;
     }
@@ -209,19 +211,20 @@ impl<L: Accounts> Run<L> {
             .split_off(&Position(self.durable.0.saturating_add(1)));
         let due = std::mem::replace(&mut self.gated, later);
         let mut steps: Vec<Step> = due.into_values().flatten().collect();
+        // A wait was not announced while steps were held back, and nothing else would announce it now.
         if held_back {
             steps.extend(self.waiting().map(Step::Waiting));
         }
         steps
     }
 
-    /// Why nothing moves until a person acts, when that is so. What waits for the log goes out first: an owner
-    /// who lets go of the run would never show it.
+    /// The reason why nothing moves until a person acts, if that is so. Steps that wait for the log go out first: an
+    /// owner who lets go of the run would never show them.
     pub fn waiting(&self) -> Option<Wait> {
         (self.moving == 0 && self.live > 0 && !self.awaits_log()).then(|| self.wait())
     }
 
-    /// Whether anything waits for the log.
+    /// True if any step waits for the log.
     pub fn awaits_log(&self) -> bool {
         self.gated.values().any(|steps| !steps.is_empty())
     }
@@ -242,7 +245,7 @@ impl<L: Accounts> Run<L> {
         })
     }
 
-    /// How many episodes the run has had.
+    /// Number of episodes that the run has had.
     pub fn episodes(&self) -> usize {
         self.slots.len()
     }
@@ -254,6 +257,7 @@ impl<L: Accounts> Run<L> {
         mut queue: VecDeque<(EpisodeId, EventKind)>,
     ) -> Vec<Step> {
         let mut steps = Vec::new();
+        // Late answers must not be appended: the next owner may already write under its own epoch.
         if self.released {
             return steps;
         }
@@ -276,6 +280,8 @@ impl<L: Accounts> Run<L> {
                 event,
                 commands: commands.clone(),
             };
+            // Written before its commands are carried out. After a crash a resumed run issues them again; the other way
+            // round an answer could come to a question that no record holds.
             let appended = log.append(&id, record);
             if resumes {
                 self.take_over_leases(&id, appended.position);
@@ -291,6 +297,8 @@ impl<L: Accounts> Run<L> {
                 }
             }
         }
+        // Only now, with the queue empty, is it certain that nobody in this batch goes on with a request that others
+        // wait for.
         steps.extend(self.told.settle());
         steps.extend(self.waiting().map(Step::Waiting));
         steps
@@ -324,6 +332,7 @@ impl<L: Accounts> Run<L> {
         };
         if let Some(Slot::Live(live)) = self.slots.get_mut(id) {
             let blocked = live.episode.is_blocked();
+            // Counted as it changes: with thousands of episodes a scan after each event would be too slow.
             match (live.blocked, blocked) {
                 (false, true) => self.moving -= 1,
                 (true, false) => self.moving += 1,

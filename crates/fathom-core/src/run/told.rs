@@ -1,4 +1,4 @@
-//! What a run was told: a request that need be answered only once is asked once, whichever episodes have it.
+//! Deduplicates requests: identical requests of a run that may share an answer are sent once.
 //!
 //! Nothing is waited for but a call that is on its way and a request that the host measures: both end by themselves. A call
 //! that still waits for its budget may wait for the very episode that would wait for it, so whoever is measured and not sent
@@ -16,17 +16,17 @@ use crate::step::{Said, Step};
 /// Most replies that are remembered, so that a run that asks for ever does not grow for ever.
 const REMEMBERED_MAX: usize = 100_000;
 
-/// What is known of the requests that need be answered only once.
+/// Requests that need be answered only once, and their answers.
 #[derive(Default)]
 pub(super) struct Told {
-    /// What each ask wants to know.
+    /// The question that each ask stands for.
     asking: BTreeMap<Call, Question>,
     known: BTreeMap<Question, Known>,
     /// Questions whose asking came to nothing just now.
     ended: Vec<Question>,
 }
 
-/// Which model is asked, and what.
+/// A question: the model's role and a digest of the request.
 type Question = (ModelRole, Digest);
 
 enum Known {
@@ -42,7 +42,7 @@ enum Known {
 /// An ask of an episode.
 type Call = (EpisodeId, AskId);
 
-/// How far the one who asks is.
+/// Progress of the ask that others wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HowFar {
     /// The host measures it.
@@ -134,6 +134,7 @@ impl Told {
             return Vec::new();
         };
         let reply = match outcome {
+            // A reply that was cut off serves nobody but its asker, who may continue it.
             Some(CallOutcome::Replied(reply)) if reply.ending == Ending::Complete => reply,
             Some(CallOutcome::Replied(_) | CallOutcome::Failed(_)) | None => {
                 self.end(&call, question, outcome.is_some());
@@ -142,6 +143,7 @@ impl Told {
         };
         self.asking.remove(&call);
         if self.known.len() >= REMEMBERED_MAX {
+            // Answers go, askers stay: somebody waits for them.
             self.known
                 .retain(|_, known| matches!(known, Known::Asked { .. }));
         }
@@ -160,7 +162,7 @@ impl Told {
             .collect()
     }
 
-    /// What an ask waited for is there, and it is no answer.
+    /// Ends an ask that got no answer that others could use.
     fn end(&mut self, call: &Call, question: Question, was_sent: bool) {
         if let Some(Known::Asked { by, how_far, .. }) = self.known.get_mut(&question)
             && by == call
@@ -184,6 +186,7 @@ impl Told {
                 continue;
             };
             if let Some(Known::Asked { by, how_far, held }) = self.known.get_mut(&question) {
+                // An episode that is over takes no answers, and the next in line must be one that does.
                 held.retain(|step| !is_of(step, episode));
                 if by.0 == *episode {
                     *how_far = HowFar::Ended;
@@ -238,6 +241,7 @@ fn is_of(step: &Step, wanted: &EpisodeId) -> bool {
 fn digest(request: &Request) -> Digest {
     let mut hasher = Sha256::new();
     request.each_part(&mut |part| {
+        // With its length, so that no two lists of parts look the same.
         hasher.update((part.len() as u64).to_le_bytes());
         hasher.update(part);
     });
