@@ -1,149 +1,27 @@
 //! Events: everything an episode ever learns. Its state is a fold over them.
 
+mod record;
+mod signal;
+mod spec;
+
+pub use record::Record;
+pub use signal::{Departure, Signal};
+pub use spec::{Origin, ProgramSpec, Started};
+
 use serde::{Deserialize, Serialize};
 
-use crate::amounts::{Amounts, Budget, Dimension};
+use crate::amounts::{Amounts, Dimension};
 use crate::cell::{CellEnd, CellQuestion};
-use crate::command::{Command, is_first};
-use crate::contract::{ChildType, Contract, Role};
-use crate::effect::{EffectOutcome, Evidence, Grounds, KillScope, PolicyDecision};
+use crate::command::is_first;
+use crate::effect::{EffectOutcome, Evidence, Grounds, PolicyDecision};
 use crate::failure::ModelFailure;
-use crate::id::{AskId, Digest, EpisodeId, Epoch, RunId, Seq};
-use crate::model::{Measured, ModelRole, Models, Reply};
+use crate::id::{AskId, Digest, EpisodeId};
+use crate::model::{Measured, Reply};
 use crate::outcome::EpisodeResult;
-use crate::packet::{Field, Frame};
-use crate::recursion::{Class, Trigger};
+use crate::packet::Field;
 use crate::stop::{Refusal, Shortener};
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
-
-/// A program's name and its parameters as JSON text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProgramSpec {
-    /// Name of the program, as `direct`.
-    pub name: String,
-    pub params: Text,
-}
-
-impl Texts for ProgramSpec {
-    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
-        f(&mut self.params);
-    }
-}
-
-/// The origin of an episode.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Origin {
-    Asked,
-    /// Another episode spawned it.
-    Spawned {
-        child_type: ChildType,
-        class: Class,
-        trigger: Trigger,
-        why: Text,
-        /// The information or work that is expected.
-        fetch: Text,
-        /// The form its result must have.
-        return_format: Text,
-    },
-    /// It continues another run from one of its events.
-    Forked {
-        run: RunId,
-        /// The episode that was forked.
-        episode: EpisodeId,
-        /// The last event taken over.
-        seq: Seq,
-        head: Digest,
-    },
-}
-
-impl Texts for Origin {
-    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
-        match self {
-            Self::Spawned {
-                why,
-                fetch,
-                return_format,
-                ..
-            } => {
-                f(why);
-                f(fetch);
-                f(return_format);
-            }
-            Self::Asked | Self::Forked { .. } => {}
-        }
-    }
-}
-
-/// All an episode must have before it may start.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Started {
-    pub goal: Text,
-    pub role: Role,
-    pub program: ProgramSpec,
-    pub contract: Contract,
-    pub budget: Budget,
-    /// Its depth below the root.
-    pub depth: u8,
-    /// The role of the model it speaks to.
-    pub model: ModelRole,
-    /// The models of the run.
-    pub models: Models,
-    /// The frame of every packet.
-    #[serde(default)]
-    pub frame: Frame,
-    /// Untrusted content that its goal may come from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub sources: Vec<String>,
-    pub origin: Origin,
-}
-
-impl Texts for Started {
-    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
-        f(&mut self.goal);
-        self.program.each_text(f);
-        self.frame.each_text(f);
-        self.origin.each_text(f);
-    }
-}
-
-/// A message from outside the episode.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Signal {
-    /// Stop and keep what there is.
-    Cancel,
-    /// The kill switch was thrown.
-    Kill { scope: KillScope },
-    /// A person lifted the kill switch.
-    Lift {
-        /// The scope that was lifted.
-        scope: KillScope,
-    },
-    /// A person decided on an effect.
-    Decide {
-        episode: EpisodeId,
-        ask: AskId,
-        /// Yes or no.
-        allow: bool,
-        by: String,
-        /// The digest of what was decided about: it must be what the gateway asked.
-        binding: Digest,
-    },
-}
-
-/// The reason why an owner let go of an unfinished run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Departure {
-    /// A person interrupted it.
-    Interrupted,
-    /// It waits for a person's decision.
-    AwaitingApproval,
-    /// A model cannot be reached.
-    Outage,
-}
 
 /// Outcome of a model call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -380,37 +258,5 @@ impl Texts for EventKind {
             | Self::Forfeited { .. }
             | Self::Tick => {}
         }
-    }
-}
-
-/// One line of an episode's chain: an event, and the commands that followed from it.
-///
-/// The commands are there for the auditor: a replay folds the events again and must arrive at the same ones.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
-    /// Its place in the chain.
-    pub seq: Seq,
-    /// The owner that wrote it.
-    pub epoch: Epoch,
-    #[serde(flatten)]
-    pub event: Event,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<Command>,
-}
-
-impl Record {
-    /// The result, when this record ends its episode.
-    pub fn result(&self) -> Option<&EpisodeResult> {
-        self.commands.iter().find_map(|command| match command {
-            Command::Finish { result } => Some(&**result),
-            _ => None,
-        })
-    }
-}
-
-impl Texts for Record {
-    fn each_text(&mut self, f: &mut dyn FnMut(&mut Text)) {
-        self.event.kind.each_text(f);
-        self.commands.each_text(f);
     }
 }
