@@ -15,8 +15,8 @@ impl<L: Accounts> Governor<L> {
         packing: &'a Packing,
     ) -> impl Iterator<Item = u64> + 'a {
         Field::HEADER.iter().filter_map(|field| {
-            let shown = packing.header.get(*field)?;
-            Some(self.scales.sure_weight(packing.ask.model, &shown.text))
+            let shown = packing.shown(*field)?;
+            Some(self.scales.sure_weight(packing.model(), &shown.text))
         })
     }
 
@@ -31,10 +31,10 @@ impl<L: Accounts> Governor<L> {
         out: &mut Vec<Command>,
     ) {
         // An earlier answer stands for the call, so it never competes for budget.
-        if let Some(reply) = &packing.recalled {
+        if let Some(reply) = packing.recalled() {
             self.queue.remove(&id);
             self.pending.remove(id);
-            self.recalled = Some((id, (**reply).clone()));
+            self.recalled = Some((id, reply.clone()));
             return;
         }
         let request = packing.request(kept);
@@ -42,7 +42,7 @@ impl<L: Accounts> Governor<L> {
         if self.scales.served_by(id).is_none() {
             self.scales.note_packet(meta.id);
         }
-        let ask = &packing.ask;
+        let ask = packing.ask();
         let call = PackedCall {
             model: ask.model,
             request,
@@ -56,12 +56,12 @@ impl<L: Accounts> Governor<L> {
     }
 
     fn meta(&self, id: AskId, packing: &Packing, kept: &[Kept], bare: Measured) -> Meta {
-        let model = packing.ask.model;
-        let packet = &packing.ask.packet;
+        let model = packing.model();
+        let packet = &packing.ask().packet;
         let mut items = Vec::new();
         let mut header = 0;
         for field in Field::HEADER {
-            if let Some(shown) = packing.header.get(field)
+            if let Some(shown) = packing.shown(field)
                 && !shown.text.is_blank()
             {
                 let tokens = self.scales.sure_weight(model, &shown.text);

@@ -3,8 +3,6 @@
 //! A header field over its limit goes down a ladder: the host's extractive summariser, then Lite, then Prime, then
 //! the ask is refused. Every rung leaves an event. What was shortened once in an episode is not shortened again.
 
-use std::collections::BTreeMap;
-
 use super::Governor;
 use super::errand::shortening;
 use super::parcel::{Packing, Stage};
@@ -59,18 +57,7 @@ impl<L: Accounts> Governor<L> {
                 header.set(field, shorter.clone());
             }
         }
-        let packing = Packing {
-            ask,
-            given,
-            header,
-            rungs: BTreeMap::new(),
-            round: 0,
-            recalled: None,
-            stage: Stage::Weighing {
-                weigh: Vec::new(),
-                judged: None,
-            },
-        };
+        let packing = Packing::new(ask, given, header);
         // It takes its place now, so that calls are admitted in the order of asking, however long their packing takes.
         self.queue.insert(id);
         self.weigh(id, packing, None, out);
@@ -84,11 +71,11 @@ impl<L: Accounts> Governor<L> {
         judged: Option<(Field, u64)>,
         out: &mut Vec<Command>,
     ) {
-        let model = packing.ask.model;
+        let model = packing.model();
         let fields = Field::HEADER
             .iter()
-            .filter_map(|field| packing.header.get(*field));
-        let entries = packing.ask.packet.shares.iter().flat_map(|s| &s.entries);
+            .filter_map(|field| packing.shown(*field));
+        let entries = packing.ask().packet.shares.iter().flat_map(|s| &s.entries);
         let texts = fields
             .map(|shown| &shown.text)
             .chain(entries.map(|entry| &entry.text));
@@ -99,7 +86,7 @@ impl<L: Accounts> Governor<L> {
                 weigh.push(text.clone());
             }
         }
-        packing.stage = Stage::Weighing { weigh, judged };
+        packing.set_stage(Stage::Weighing { weigh, judged });
         self.wait(id, packing, out);
     }
 
@@ -115,10 +102,7 @@ impl<L: Accounts> Governor<L> {
         let Some(Pending::Packing(packing)) = self.pending.get(id) else {
             return None;
         };
-        let mut packing = (packing.round == round).then(|| (**packing).clone())?;
-        // Questions are numbered, for the host may answer an earlier one after the stage has changed.
-        packing.round = packing.round.saturating_add(1);
-        Some(packing)
+        packing.answered(round)
     }
 
     /// True if a summary answers the present question about this call.
@@ -139,12 +123,10 @@ impl<L: Accounts> Governor<L> {
         let Some(mut packing) = self.asked(id, round) else {
             return;
         };
-        packing.recalled = recalled
-            .filter(|_| packing.may_recall())
-            .map(|reply| Box::new(reply.clone()));
-        match packing.stage.clone() {
+        packing.recall(recalled);
+        match packing.stage().clone() {
             Stage::Weighing { weigh, judged } => {
-                self.scales.learn(packing.ask.model, &weigh, weights);
+                self.scales.learn(packing.model(), &weigh, weights);
                 if let Some((field, limit)) = judged {
                     self.judge(id, &mut packing, field, limit, out);
                 }
@@ -158,7 +140,7 @@ impl<L: Accounts> Governor<L> {
             } => {
                 // Weights do not add up to the whole, since tokenizers merge across borders. So the whole is measured
                 // again, and what it is over is squeezed out of the shares; `ROUNDS_MAX` bounds that.
-                let mtu = self.room_beside(packing.ask.output_tokens_max, &measured);
+                let mtu = self.room_beside(packing.ask().output_tokens_max, &measured);
                 let over = measured.input_tokens.saturating_sub(mtu);
                 if over == 0 {
                     self.packed(id, &packing, &kept, bare, measured, out);
@@ -176,7 +158,7 @@ impl<L: Accounts> Governor<L> {
     /// True if the host was asked to shorten a field of this call.
     pub(super) fn is_shortening(&self, id: AskId) -> bool {
         matches!(self.pending.get(id), Some(Pending::Packing(packing))
-            if matches!(packing.stage, Stage::Shortening { .. }))
+            if matches!(packing.stage(), Stage::Shortening { .. }))
     }
 
     /// Looks at a shorter form of a field: it stays when it keeps the limit.
@@ -188,10 +170,10 @@ impl<L: Accounts> Governor<L> {
         limit: u64,
         out: &mut Vec<Command>,
     ) {
-        let Some(shown) = packing.header.get(field).cloned() else {
+        let Some(shown) = packing.shown(field).cloned() else {
             return;
         };
-        let model = packing.ask.model;
+        let model = packing.model();
         let after = self.scales.sure_weight(model, &shown.text);
         self.report_rung(id, packing, field, limit, Some(after), out);
         let original = packing.original(field);
@@ -200,13 +182,7 @@ impl<L: Accounts> Governor<L> {
                 .remember_shortened(model, field, &original, shown);
         } else {
             // The next rung shortens the original. A summary of a summary would lose more.
-            packing.header.set(
-                field,
-                Shown {
-                    text: original,
-                    shortened_from: None,
-                },
-            );
+            packing.restore(field);
         }
     }
 
@@ -219,16 +195,16 @@ impl<L: Accounts> Governor<L> {
         after: Option<u64>,
         out: &mut Vec<Command>,
     ) {
-        let Some(by) = packing.rungs.get(&field) else {
+        let Some(by) = packing.rung(field) else {
             return;
         };
         let before = self
             .scales
-            .sure_weight(packing.ask.model, &packing.original(field));
+            .sure_weight(packing.model(), &packing.original(field));
         let report = Command::ReportShortening {
             ask: id,
             field,
-            by: *by,
+            by,
             limit,
             before,
             after,
@@ -243,13 +219,13 @@ impl<L: Accounts> Governor<L> {
         measured: Measured,
         out: &mut Vec<Command>,
     ) {
-        let model = packing.ask.model;
+        let model = packing.model();
         let limits = Limits {
-            mtu_tokens: self.room_beside(packing.ask.output_tokens_max, &measured),
+            mtu_tokens: self.room_beside(packing.ask().output_tokens_max, &measured),
         };
         let mut before = 0;
         for field in Field::HEADER {
-            let Some(shown) = packing.header.get(field) else {
+            let Some(shown) = packing.shown(field) else {
                 continue;
             };
             let tokens = self.scales.sure_weight(model, &shown.text);
@@ -257,16 +233,16 @@ impl<L: Accounts> Governor<L> {
             if tokens > limit {
                 if shown.shortened_from.is_some() {
                     // It was short enough for another packet; this one has less room.
-                    let given = packing.given.get(field).cloned().unwrap_or_default();
-                    self.scales.forget_shortened(model, field, &given.text);
-                    packing.header.set(field, given);
+                    let original = packing.original(field);
+                    self.scales.forget_shortened(model, field, &original);
+                    packing.restore(field);
                 }
                 return self.next_rung(id, packing, field, limit, out);
             }
             before += tokens;
         }
         // Where only the window is in the way, the output cap shrinks for header and prompt.
-        let ask = &packing.ask;
+        let ask = packing.ask();
         let least = ask.output_tokens_min.max(1).min(ask.output_tokens_max);
         let limit = self.room_beside(least, &measured);
         if measured.input_tokens > limit {
@@ -293,14 +269,14 @@ impl<L: Accounts> Governor<L> {
         limit: u64,
         out: &mut Vec<Command>,
     ) {
-        let rung = match packing.rungs.get(&field) {
+        let rung = match packing.rung(field) {
             None => Shortener::Local,
             Some(Shortener::Local) => Shortener::Lite,
             Some(Shortener::Lite) => Shortener::Prime,
             Some(Shortener::Prime) => {
                 let tokens = self
                     .scales
-                    .sure_weight(packing.ask.model, &packing.original(field));
+                    .sure_weight(packing.model(), &packing.original(field));
                 let reason = Refusal::TokenBudget {
                     field,
                     tokens,
@@ -309,10 +285,10 @@ impl<L: Accounts> Governor<L> {
                 return self.refuse(id, reason, out);
             }
         };
-        packing.rungs.insert(field, rung);
+        packing.try_rung(field, rung);
         let model = match rung {
             Shortener::Local => {
-                packing.stage = Stage::Shortening { field, limit };
+                packing.set_stage(Stage::Shortening { field, limit });
                 return self.wait(id, packing, out);
             }
             Shortener::Lite => ModelRole::Lite,
@@ -322,11 +298,11 @@ impl<L: Accounts> Governor<L> {
         let errand = self.next_ask;
         self.next_ask = errand.next();
         let ask = shortening(model, &packing.original(field), limit);
-        packing.stage = Stage::Errand {
+        packing.set_stage(Stage::Errand {
             field,
             limit,
             errand,
-        };
+        });
         // The errand is served first, so the one who waits for it makes room at the head of the queue.
         self.queue.remove(&id);
         self.pending.insert(id, Pending::Packing(Box::new(packing)));
@@ -344,23 +320,22 @@ impl<L: Accounts> Governor<L> {
         let Some(Pending::Packing(packing)) = self.pending.get(id) else {
             return;
         };
-        let mut packing = (**packing).clone();
-        packing.round = packing.round.saturating_add(1);
-        let (Stage::Shortening { field, limit } | Stage::Errand { field, limit, .. }) =
-            packing.stage
+        let mut packing = packing.next_question();
+        let (&Stage::Shortening { field, limit } | &Stage::Errand { field, limit, .. }) =
+            packing.stage()
         else {
             return;
         };
         self.queue.insert(id);
         if let Some(shorter) = shorter.filter(|text| !text.is_blank()) {
             let original = packing.original(field);
-            let before = self.scales.sure_weight(packing.ask.model, &original);
+            let before = self.scales.sure_weight(packing.model(), &original);
             let text = Text::new(format!("{SUMMARY_MARK} {}", shorter.as_str().trim()));
             let shown = Shown {
                 text,
                 shortened_from: Some(before),
             };
-            packing.header.set(field, shown);
+            packing.show(field, shown);
             self.weigh(id, packing, Some((field, limit)), out);
         } else {
             self.report_rung(id, &packing, field, limit, None, out);
@@ -403,8 +378,8 @@ impl<L: Accounts> Governor<L> {
         rounds: u8,
         out: &mut Vec<Command>,
     ) {
-        let model = packing.ask.model;
-        let mtu = self.room_beside(packing.ask.output_tokens_max, &bare);
+        let model = packing.model();
+        let mtu = self.room_beside(packing.ask().output_tokens_max, &bare);
         let header: u64 = self.header_tokens(&packing).sum();
         let after_prompt = mtu
             .saturating_sub(bare.input_tokens)
@@ -414,7 +389,7 @@ impl<L: Accounts> Governor<L> {
             after_prompt: if rounds < ROUNDS_MAX { after_prompt } else { 0 },
         };
         let weight = |entry: &Message| self.scales.sure_weight(model, &entry.text) + ENTRY_TOKENS;
-        let shares = &packing.ask.packet.shares;
+        let shares = &packing.ask().packet.shares;
         let tokens: Vec<Vec<u64>> = shares
             .iter()
             .map(|share| share.entries.iter().map(weight).collect())
@@ -424,12 +399,12 @@ impl<L: Accounts> Governor<L> {
         if rounds == 0 && kept.iter().all(|kept| kept.from == kept.to) {
             return self.packed(id, &packing, &kept, bare, bare, out);
         }
-        packing.stage = Stage::Fitting {
+        packing.set_stage(Stage::Fitting {
             bare,
             kept,
             squeeze,
             rounds,
-        };
+        });
         self.wait(id, packing, out);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::errand::MARK_TOKENS;
 use crate::command::Command;
 use crate::id::AskId;
-use crate::model::{Measured, Reply, Request};
-use crate::packet::{Field, Header, Kept, render};
+use crate::model::{Measured, ModelRole, Reply, Request};
+use crate::packet::{Field, Header, Kept, Shown, render};
 use crate::program::ModelAsk;
 use crate::stop::Shortener;
 use crate::text::Text;
@@ -14,18 +14,18 @@ use crate::text::Text;
 /// A call on its way to a request that fits.
 #[derive(Clone, Debug)]
 pub(crate) struct Packing {
-    pub(super) ask: ModelAsk,
+    ask: ModelAsk,
     /// The header as the charter has it.
-    pub(super) given: Header,
+    given: Header,
     /// The header as it is shown.
-    pub(super) header: Header,
+    header: Header,
     /// The rung that was tried last for a field that is too long.
-    pub(super) rungs: BTreeMap<Field, Shortener>,
+    rungs: BTreeMap<Field, Shortener>,
     /// Questions to the host so far.
-    pub(super) round: u16,
+    round: u16,
     /// An earlier answer to the request as it was measured last.
-    pub(super) recalled: Option<Box<Reply>>,
-    pub(super) stage: Stage,
+    recalled: Option<Box<Reply>>,
+    stage: Stage,
 }
 
 /// Stages of packing.
@@ -55,6 +55,87 @@ pub(super) enum Stage {
 }
 
 impl Packing {
+    /// A call with the header as the charter has it, and as it is shown.
+    pub(super) fn new(ask: ModelAsk, given: Header, header: Header) -> Self {
+        Self {
+            ask,
+            given,
+            header,
+            rungs: BTreeMap::new(),
+            round: 0,
+            recalled: None,
+            stage: Stage::Weighing {
+                weigh: Vec::new(),
+                judged: None,
+            },
+        }
+    }
+
+    pub(super) const fn ask(&self) -> &ModelAsk {
+        &self.ask
+    }
+
+    pub(super) const fn model(&self) -> ModelRole {
+        self.ask.model
+    }
+
+    pub(super) const fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    pub(super) fn set_stage(&mut self, stage: Stage) {
+        self.stage = stage;
+    }
+
+    /// The call after an answer to this question, ready for the next one. A late answer to an earlier question finds none.
+    pub(super) fn answered(&self, round: u16) -> Option<Self> {
+        (self.round == round).then(|| self.next_question())
+    }
+
+    /// The call after the answer to its present question.
+    pub(super) fn next_question(&self) -> Self {
+        Self {
+            // Questions are numbered, for the host may answer an earlier one after the stage has changed.
+            round: self.round.saturating_add(1),
+            ..self.clone()
+        }
+    }
+
+    /// A header field as it is shown.
+    pub(super) fn shown(&self, field: Field) -> Option<&Shown> {
+        self.header.get(field)
+    }
+
+    pub(super) fn show(&mut self, field: Field, shown: Shown) {
+        self.header.set(field, shown);
+    }
+
+    /// Shows a header field again as the charter has it.
+    pub(super) fn restore(&mut self, field: Field) {
+        let given = self.given.get(field).cloned().unwrap_or_default();
+        self.header.set(field, given);
+    }
+
+    /// The rung that was tried last for a field.
+    pub(super) fn rung(&self, field: Field) -> Option<Shortener> {
+        self.rungs.get(&field).copied()
+    }
+
+    pub(super) fn try_rung(&mut self, field: Field, rung: Shortener) {
+        self.rungs.insert(field, rung);
+    }
+
+    /// Notes an earlier answer, if one may stand for the request as it was measured.
+    pub(super) fn recall(&mut self, earlier: Option<&Reply>) {
+        self.recalled = earlier
+            .filter(|_| self.may_recall())
+            .map(|reply| Box::new(reply.clone()));
+    }
+
+    pub(super) fn recalled(&self) -> Option<&Reply> {
+        self.recalled.as_deref()
+    }
+
     pub(super) fn request(&self, kept: &[Kept]) -> Request {
         let ask = &self.ask;
         Request {
@@ -96,18 +177,20 @@ impl Packing {
                 tokens_max: u32::try_from(limit.saturating_sub(MARK_TOKENS)).unwrap_or(u32::MAX),
                 round: self.round,
             }),
+            // The errand is a call of its own and says itself what it waits for.
             Stage::Errand { .. } => None,
         }
     }
 
     /// True if an earlier answer may stand for the request as it is being measured: not while it is only a part of it.
-    pub(super) fn may_recall(&self) -> bool {
+    fn may_recall(&self) -> bool {
         (self.ask.once || self.ask.recall.is_some()) && self.is_whole()
     }
 
     fn is_whole(&self) -> bool {
         match self.stage {
             Stage::Fitting { .. } => true,
+            // Without entries what is measured first is all there is.
             Stage::Weighing { .. } => !self.has_entries(),
             Stage::Shortening { .. } | Stage::Errand { .. } => false,
         }
