@@ -58,6 +58,7 @@ pub(crate) fn check_spawn(parent: &Parent<'_>, request: &SpawnRequest) -> Result
 fn wider(child: &Contract, parent: &Contract) -> Option<&'static str> {
     let beyond = |child: &[String], parent: &[String]| child.iter().any(|x| !parent.contains(x));
     let (c, p) = (&child.recursion, &parent.recursion);
+    // In this order the first part that is wider is named in the refusal, which stands in the journal.
     [
         (
             beyond(&child.allowed_tools, &parent.allowed_tools),

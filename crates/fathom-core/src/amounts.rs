@@ -12,9 +12,7 @@ use crate::unit::{Millis, Nanodollars};
 pub enum Dimension {
     /// Input and output tokens of model calls.
     Tokens,
-    /// Model calls.
     Calls,
-    /// Tool calls.
     Tools,
     /// Wall time while the episode is worked on.
     Time,
@@ -82,6 +80,7 @@ impl Amounts {
             Dimension::Tools => self.tools,
             Dimension::Money => self.money.0,
             Dimension::Episodes => self.episodes,
+            // Time is bounded by a deadline, so no amount of it is ever compared.
             Dimension::Time => 0,
         }
     }

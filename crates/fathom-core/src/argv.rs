@@ -207,6 +207,7 @@ impl Draft {
 
     fn end_word(&mut self) {
         let Some(word) = self.word.take() else { return };
+        // Only in front: after the program `a=b` is an argument like any other.
         if self.words.is_empty() && is_assignment(&word) {
             self.refuse(Cause::Assignment);
         }
@@ -256,6 +257,7 @@ impl Reader<'_> {
             }
             match (quote, c) {
                 (Quote::None, '\n') => break,
+                // A shell would read on; here a line is what a person approves.
                 (Quote::Single | Quote::Double, '\n') => draft.refuse(Cause::LineEndInQuotes),
                 (Quote::Single, '\'') | (Quote::Double, '"') => quote = Quote::None,
                 (Quote::None, '\'' | '"') => {
@@ -275,6 +277,8 @@ impl Reader<'_> {
                     Some(c) => draft.push(c),
                     None => draft.refuse(Cause::OpenEscape),
                 },
+                // Nothing is expanded, so leaving these as they are would run another command than the one that was
+                // meant.
                 (Quote::None | Quote::Double, '$' | '`') => draft.refuse(Cause::Expansion(c)),
                 (Quote::None, ' ' | '\t') => draft.end_word(),
                 (Quote::None, '#') if draft.word.is_none() => self.skip_line(),

@@ -176,6 +176,7 @@ impl DomainRequest {
             Access::Read => &contract.read_scopes,
             Access::Write => &contract.write_scopes,
         };
+        // The contract first: a role has its domains only where its parent handed them on.
         if !scopes.contains(&self.domain) {
             return Err(Refusal::OutOfScope {
                 domain: self.domain.clone(),

@@ -46,6 +46,7 @@ impl FailureKind {
     pub const fn is_retryable(self) -> bool {
         match self {
             Self::Timeout | Self::RateLimited | Self::Connection | Self::Server => true,
+            // Another try would end the same: the breaker stays open, or the request itself is at fault.
             Self::CircuitOpen
             | Self::Auth
             | Self::Rejected
@@ -69,6 +70,7 @@ impl FailureKind {
             | Self::Auth
             | Self::Rejected
             | Self::Malformed => true,
+            // The way to the model is not at fault here, so there is nothing to repair.
             Self::Refused | Self::Empty | Self::Truncated | Self::TooLarge | Self::Cancelled => {
                 false
             }

@@ -101,6 +101,7 @@ impl FromStr for EpisodeId {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, InvalidId> {
+        // What is quoted in the error may come from outside and be of any length.
         let invalid = || InvalidId(text.chars().take(64).collect());
         let mut parts = text.split('.');
         if parts.next() != Some("0") {

@@ -121,6 +121,7 @@ impl Accounts for Ledger {
     fn open(limit: Amounts) -> Self {
         Self {
             limit,
+            // A grant passes episodes on, and every episode counts itself.
             spent: Amounts {
                 episodes: 1,
                 ..Amounts::ZERO
@@ -233,6 +234,7 @@ impl Accounts for Ledger {
         // Forgotten calls were admitted against what was left, so no more than that can be gone.
         let lost = self.undrawn().min(self.left());
         self.spent = self.spent.plus(lost);
+        // Nothing of it is left to draw on, so the next call takes a new lease.
         self.drawn = self.leased;
         lost
     }
@@ -240,6 +242,7 @@ impl Accounts for Ledger {
 
 /// The dimension, if any, in which spent and own in-flight amounts have crossed the closing mark.
 pub fn closing(accounts: &impl Accounts) -> Option<Dimension> {
+    // Without grants: what a child was given may yet come back.
     let used = accounts.spent().plus(accounts.reserved());
     crossed(used, accounts.limit())
 }

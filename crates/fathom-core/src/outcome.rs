@@ -13,11 +13,9 @@ use crate::unit::{Millis, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Done.
     Ok,
     /// A person should look.
     NeedsReview,
-    /// Not done.
     Failed,
 }
 
@@ -78,7 +76,7 @@ impl Summary {
         )
     }
 
-    /// The lines.
+    /// The lines, in order.
     pub fn lines(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(Text::as_str)
     }
@@ -87,6 +85,7 @@ impl Summary {
 /// The first line of `text`, at most `chars_max` characters of it.
 pub fn clip(text: &str, chars_max: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
+    // A text of several lines is cut even if its first line fits, so the ellipsis says that there was more.
     if line.chars().count() <= chars_max && line.len() == text.trim().len() {
         return line.to_owned();
     }

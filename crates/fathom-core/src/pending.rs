@@ -132,6 +132,7 @@ impl Pending {
     pub(crate) const fn was_sent(&self) -> bool {
         match self {
             Self::Calling { .. } | Self::GivenUp { .. } | Self::Stalled { .. } => true,
+            // Held again after a failure: the attempt before was on the wire.
             Self::HeldCall { attempt, .. } => attempt.number > 1,
             Self::Packing(_)
             | Self::HeldChild { .. }
@@ -145,6 +146,7 @@ impl Pending {
     /// True if it waits for what is in flight to settle, or for an errand that may do so.
     pub(crate) fn is_held(&self) -> bool {
         match self {
+            // Other packings wait for the host, which answers by itself.
             Self::Packing(packing) => packing.errand().is_some(),
             Self::HeldCall { .. } | Self::HeldChild { .. } => true,
             Self::Effect { state, .. } => matches!(state, EffectState::Queued),

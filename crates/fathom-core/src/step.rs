@@ -85,7 +85,6 @@ pub enum Step {
         attempt: u16,
         model: ModelRole,
         request: Request,
-        /// Not before.
         not_before: Option<Timestamp>,
     },
     /// Give up a call; it still answers with `ModelReplied`.

@@ -222,7 +222,6 @@ pub enum Refusal {
     },
     /// This host has nothing that could carry it out.
     Unavailable {
-        /// The missing thing.
         what: String,
     },
     Stopping,
@@ -278,6 +277,7 @@ impl Refusal {
     /// The status of an episode that cannot continue without what was refused: it failed if nobody can help.
     pub const fn as_status(&self) -> Status {
         match self {
+            // No person can make a packet smaller than its prompt or bring back what is not there.
             Self::TokenBudget { .. } | Self::Unavailable { .. } => Status::Failed,
             _ => Status::NeedsReview,
         }

@@ -31,7 +31,6 @@ impl OneOrMore {
 pub struct Facets {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub function: Option<String>,
-    /// Its layout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub topology: Option<String>,
     /// The matter it settles.

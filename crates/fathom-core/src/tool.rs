@@ -105,6 +105,7 @@ fn arguments_of(tool: &ToolSpec) -> Value {
     let is_movable = !tool.schema.as_str().contains("\"$ref\"");
     match serde_json::from_str(tool.schema.as_str()) {
         Ok(Value::Object(mut schema)) if is_movable => {
+            // They belong to a document of its own, and here it is a part of another.
             schema.shift_remove("$schema");
             schema.shift_remove("$id");
             Value::Object(schema)

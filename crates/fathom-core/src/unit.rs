@@ -71,7 +71,6 @@ pub struct PerMille(u16);
 pub struct PerMilleError(u16);
 
 impl PerMille {
-    /// All.
     pub const ALL: Self = Self(1000);
 
     /// So many thousandths.
@@ -92,7 +91,7 @@ impl PerMille {
         Self(u16::try_from(milli).unwrap_or(1000))
     }
 
-    /// The thousandths.
+    /// The share as a number of thousandths.
     pub const fn get(self) -> u16 {
         self.0
     }

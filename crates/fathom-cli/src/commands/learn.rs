@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use fathom_core::unit::PerMille;
-use fathom_core::unit::Timestamp;
+use fathom_core::unit::{PerMille, Timestamp};
 use fathom_host::HostError;
 use fathom_host::charter::{Charter, LEARNED_FILE};
 use fathom_host::council_figures::fraction;

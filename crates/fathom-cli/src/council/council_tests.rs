@@ -15,8 +15,7 @@ use fathom_core::programs::council::{
 };
 use fathom_core::stop::StopReason;
 use fathom_core::text::Texts as _;
-use fathom_core::unit::Millis;
-use fathom_core::unit::PerMille;
+use fathom_core::unit::{Millis, PerMille};
 
 const QUESTION: &str =
     "Considering cost, latency and the auth migration, should we move the customer database?";

@@ -124,7 +124,8 @@ pub enum CellOutcome {
     /// This was chosen among a few.
     Chosen {
         text: Text,
-        /// How much likelier it was than the others, as [`Reply::margin_milli`](crate::model::Reply::margin_milli).
+        /// The margin by which it was likelier than the others, as
+        /// [`Reply::margin_milli`](crate::model::Reply::margin_milli).
         margin_milli: i32,
     },
     /// Nothing that may be taken for an answer.

@@ -10,15 +10,10 @@ use super::Target;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KillScope {
-    /// Everything.
     Global,
-    /// One tenant.
     Tenant(String),
-    /// One platform.
     Platform(String),
-    /// One account.
     Account(String),
-    /// One action.
     Action(String),
 }
 

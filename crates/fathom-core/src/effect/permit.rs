@@ -35,7 +35,7 @@ impl Permit {
         &self.episode
     }
 
-    /// Its ask.
+    /// The ask for which the effect is carried out.
     pub const fn ask(&self) -> AskId {
         self.ask
     }

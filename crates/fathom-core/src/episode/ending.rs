@@ -10,6 +10,7 @@ use crate::text::Text;
 impl<L: Accounts> Episode<L> {
     /// Stops the episode for a reason of the governor's, keeping the best answer so far.
     pub(super) fn stop(&mut self, stop: StopReason, out: &mut Vec<Command>) {
+        // The first reason to stop stands.
         if !matches!(self.phase, Phase::Running) {
             return;
         }

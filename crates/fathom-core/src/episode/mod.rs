@@ -56,6 +56,7 @@ impl<L: Accounts> Episode<L> {
         started: &Started,
         programs: &dyn Programs,
     ) -> (Self, Vec<Command>) {
+        // A program that cannot be built must not fail the run's owner: the episode ends like any other, with a result.
         let program = programs
             .build(&started.program)
             .unwrap_or_else(|error| Box::new(unbuildable::Unbuildable(error)));
@@ -95,6 +96,7 @@ impl<L: Accounts> Episode<L> {
         self.fold(event, &mut out);
         // After the fold, so that time itself settles what no event of this moment did.
         self.expire_approvals(event.at, &mut out);
+        // After the fold, since an answer that came in the last moment still counts.
         if matches!(self.phase, Phase::Running) && self.governor.is_out_of_time() {
             let dimension = crate::amounts::Dimension::Time;
             self.stop(StopReason::BudgetExhausted { dimension }, &mut out);

@@ -22,6 +22,7 @@ pub(super) fn shortening(model: ModelRole, text: &Text, limit: u64) -> ModelAsk 
     ModelAsk {
         output_tokens_max: u32::try_from(target).unwrap_or(u32::MAX),
         output_tokens_min: 1,
+        // The least of chance: the short form is kept for the rest of the episode.
         temperature_milli: Some(0),
         delivery: Delivery::Whole,
         timeout: SHORTEN_TIMEOUT,

@@ -31,6 +31,7 @@ impl<L: Accounts> Governor<L> {
                 owners.check(request.role, Access::Write)?;
             }
             self.check_free(domain)?;
+            // A write of its own may still be on its way to the store.
             if owners(domain).is_some() && self.is_writing(domain) {
                 return Err(Refusal::Lent {
                     domain: domain.clone(),

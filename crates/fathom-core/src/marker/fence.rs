@@ -1,6 +1,7 @@
 //! Code fences, followed byte by byte.
 
 /// Fewest marks of a fence.
+// Both as in CommonMark, so that what a screen shows as code is code here.
 const FENCE_MARKS_MIN: usize = 3;
 /// Most spaces before a fence; more would make it a line of indented code.
 const INDENT_SPACES_MAX: u8 = 3;

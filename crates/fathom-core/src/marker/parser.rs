@@ -82,6 +82,7 @@ impl Parser {
                 },
                 At::Marker(marker, seen) => {
                     if marker.prefix().as_bytes().get(seen) != Some(&byte) {
+                        // Not consumed: this byte may itself begin a marker or end the line.
                         self.release(&mut out);
                         continue;
                     }
@@ -161,6 +162,7 @@ impl Parser {
     fn ends_line(&mut self) -> bool {
         let was_blank = std::mem::replace(&mut self.line_is_blank, true);
         self.at = At::Start;
+        // A blank line before its first word does not end a seed, and one inside a fence is code.
         was_blank && self.seed == Some(Seed::Said) && self.fences.open().is_none()
     }
 
@@ -200,6 +202,7 @@ impl Parser {
     fn say(&mut self, text: &str, out: &mut Vec<Piece>) {
         let mut text = text;
         if self.outer.is_none() && self.seed.is_none() {
+            // Blank text before the first marker is no block of its own.
             text = text.trim_ascii_start();
             if !text.is_empty() {
                 self.outer = Some(BlockKind::Unmarked);

@@ -16,7 +16,6 @@ pub enum Speaker {
     System,
     /// The asking side.
     User,
-    /// The model.
     Assistant,
 }
 

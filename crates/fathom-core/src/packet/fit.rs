@@ -39,6 +39,7 @@ pub fn fit(shares: &[Share], tokens: &[Vec<u64>], room: Fit) -> Vec<Kept> {
             left -= kept.tokens;
         }
     }
+    // Fixed before the first of them takes its part, so that their order does not matter.
     let to_divide = left;
     for ((share, tokens), kept) in shares.iter().zip(tokens).zip(&mut kept) {
         if let Portion::Weight(_) = share.portion
@@ -68,6 +69,7 @@ fn stays(share: &Share, tokens: &[u64], cap: u64) -> Kept {
         let entry = share.entries.get(at);
         share.form == Form::Turns && entry.is_some_and(|e| e.speaker == Speaker::Assistant)
     };
+    // Only if something was cut: a history that was given with an answer in front keeps it.
     while (1..kept.to).contains(&kept.from) && answers(kept.from) {
         kept.tokens -= tokens.get(kept.from).copied().unwrap_or_default();
         kept.from += 1;

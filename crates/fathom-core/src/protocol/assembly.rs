@@ -107,6 +107,7 @@ impl Assembly {
         if motion.outcome.is_some() {
             return Err(NotTaken::Closed);
         }
+        // By the clock of who takes it in. The time in the envelope is the sender's word.
         if at > motion.deadline {
             return Err(NotTaken::Late);
         }
@@ -159,6 +160,7 @@ impl Assembly {
         let quorum = self.quorum();
         let found = self.motions.get_mut(&motion)?;
         let votes = &found.votes;
+        // Ruled once: roles that fall silent or come back later must not change what was decided.
         Some(found.outcome.get_or_insert_with(|| Outcome {
             motion,
             ruling: rule(votes, active.len(), quorum),
@@ -172,6 +174,7 @@ impl Assembly {
 
 /// Rules on a motion by the votes cast.
 fn rule(votes: &BTreeMap<CouncilRole, Cast>, active: usize, quorum: usize) -> Ruling {
+    // Before the count: one role alone must not decide, not even unanimously.
     if active < QUORUM {
         let why = WhyPerson::TooFewActive { active };
         return Ruling::ForPerson { why };

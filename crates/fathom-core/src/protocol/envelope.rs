@@ -9,8 +9,7 @@ use crate::hash::fnv1a;
 use crate::id::{AskId, EpisodeId};
 use crate::packet::Risk;
 use crate::text::{Text, Texts};
-use crate::unit::PerMille;
-use crate::unit::Timestamp;
+use crate::unit::{PerMille, Timestamp};
 
 /// Most characters of a sender's name.
 pub const SENDER_CHARS_MAX: usize = 64;
@@ -82,11 +81,8 @@ pub enum MessageType {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ballot {
-    /// For it.
     Yes,
-    /// Against it.
     No,
-    /// Neither.
     Abstain,
 }
 
@@ -105,6 +101,7 @@ impl Ballot {
 
     /// The ballot that a vote's content states: the whole first line and nothing else. Reasons come below it.
     pub fn read(content: &str) -> Option<Self> {
+        // The whole line: a reason that begins with `no` in a sentence is not a vote.
         let line = content.lines().next()?.trim();
         Self::ALL.into_iter().find(|ballot| ballot.as_str() == line)
     }
@@ -291,6 +288,7 @@ pub enum EnvelopeError {
 #[serde(deny_unknown_fields)]
 struct Form {
     msg_id: MessageId,
+    // Read this way a field may be null and not be absent, as the protocol has it.
     #[serde(deserialize_with = "Option::deserialize")]
     parent_id: Option<MessageId>,
     timestamp: Timestamp,

@@ -53,6 +53,7 @@ impl Liveness {
     pub fn ended(&mut self, role: CouncilRole) {
         if let Some(waiting) = self.waiting.get_mut(&role) {
             waiting.calls = waiting.calls.saturating_sub(1);
+            // Without a call out there is nothing to hear, so silence says nothing about the role.
             if waiting.calls == 0 {
                 self.waiting.remove(&role);
             }

@@ -22,19 +22,17 @@ pub struct Cast {
     pub confidence: Option<PerMille>,
 }
 
-/// Votes, counted.
+/// Tally of the votes on a motion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// For the motion.
     pub yes: usize,
-    /// Against it.
     pub no: usize,
-    /// Neither.
     pub abstain: usize,
 }
 
 impl Count {
-    /// Counts votes.
+    /// Counts `votes` by ballot.
     pub fn of(votes: &BTreeMap<CouncilRole, Cast>) -> Self {
         let count = |ballot| votes.values().filter(|cast| cast.ballot == ballot).count();
         Self {
@@ -45,6 +43,7 @@ impl Count {
     }
 
     /// All that were cast.
+    // An abstention counts towards the quorum: the role was there.
     pub const fn cast(&self) -> usize {
         self.yes + self.no + self.abstain
     }

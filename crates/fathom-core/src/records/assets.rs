@@ -123,6 +123,7 @@ impl Body for PayloadSnapshot {
                 format_args!("`{}` is no asset and no bundle", self.of),
             ));
         }
+        // Over the canonical form, so that the order of keys makes no other payload.
         same(Rule::PayloadHash, self.sha256, &canonical(&self.payload))
     }
 

@@ -38,6 +38,7 @@ impl Body for EngagementEvent {
         filled("author", &self.author, TITLE_CHARS_MAX)?;
         let about = self.about.as_deref().unwrap_or_default();
         bounded(Rule::Field, "about", about, TITLE_CHARS_MAX)?;
+        // Not `filled`: a like or a follow has no words.
         bounded(Rule::Field, "text", &self.text, TEXT_CHARS_MAX)
     }
 }

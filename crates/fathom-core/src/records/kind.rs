@@ -116,6 +116,7 @@ impl FromStr for Kind {
     fn from_str(text: &str) -> Result<Self, RecordFault> {
         let found = Self::ALL.into_iter().find(|kind| kind.to_string() == text);
         found.ok_or_else(|| {
+            // It came from a model and is quoted in a message, so it must not be of any length.
             let text: String = text.chars().take(ID_BYTES_MAX).collect();
             RecordFault::broken(Rule::Form, format_args!("`{text}` is no kind of record"))
         })

@@ -61,6 +61,7 @@ pub struct Draft {
 /// Holds a draft against all rules of its kind. Gives the records that it names or cites, which must be there.
 pub fn check(draft: &Draft) -> Result<Vec<Pointer>, RecordFault> {
     check_id(&draft.id)?;
+    // A body that no read could return would be lost to every reader.
     let bytes = draft.body.to_string().len();
     if bytes > READ_BYTES_MAX as usize {
         return Err(RecordFault::broken(
@@ -118,6 +119,7 @@ fn check_evidence(evidence: &[String]) -> Result<Vec<Pointer>, RecordFault> {
                 "evidence is a pointer as `capsule:brand@2` or `receipt:post-1`, of at most {EVIDENCE_BYTES_MAX} bytes"
             )));
         }
+        // Other schemes name things that are kept elsewhere; whether those exist is not for the records to know.
         if scheme.parse::<Kind>().is_ok() {
             records.push(at.parse().map_err(|fault| broken(&fault))?);
         }
@@ -189,6 +191,7 @@ impl RecordRequest {
         else {
             return Ok(());
         };
+        // Ids count as well: a list of them is a way past the limit.
         let asked = ids.as_ref().map_or(0, Vec::len).max(usize::from(*limit));
         if asked > usize::from(READ_RECORDS_MAX) || *limit == 0 {
             return Err(RecordFault::broken(
@@ -260,7 +263,7 @@ pub struct RecordAnswer {
     /// Ids that nothing was found for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
-    /// Where to continue, if there is more than was asked for.
+    /// The place to continue from, if there is more than was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<u64>,
     /// Untrusted content that anything in this answer may come from.

@@ -49,11 +49,8 @@ impl Body for Flag {
 pub enum CapsuleKind {
     /// The speaking brand and its voice.
     Brand,
-    /// Facts.
     Knowledge,
-    /// A plan.
     Plan,
-    /// Assets.
     Asset,
     /// Words of people.
     Engagement,
@@ -80,6 +77,7 @@ impl Body for Capsule {
         bounded(Rule::CapsuleBounded, "text", &self.text, CAPSULE_CHARS_MAX)?;
         filled("text", &self.text, CAPSULE_CHARS_MAX)?;
         listed("refs", &self.refs)?;
+        // That the report exists, passed and is about this text is checked where the records are.
         let report = |at: &String| at.starts_with("verification_report:");
         if self.verified && !evidence.iter().any(report) {
             return Err(RecordFault::broken(

@@ -210,6 +210,7 @@ impl<L: Accounts> Run<L> {
             .gated
             .split_off(&Position(self.durable.0.saturating_add(1)));
         let due = std::mem::replace(&mut self.gated, later);
+        // In the order of their positions, which is the order in which they were asked for.
         let mut steps: Vec<Step> = due.into_values().flatten().collect();
         // A wait was not announced while steps were held back, and nothing else would announce it now.
         if held_back {

@@ -206,8 +206,8 @@ impl Told {
         }
     }
 
-    /// All that follows from what came in was carried out. Where the one who asked does not go on, the next one asks, and only that one:
-    /// what failed for one may well fail for all.
+    /// Promotes the next waiter where the first asker gave up, once all that followed from an event is carried out. One
+    /// at a time, for what failed for one may well fail for all.
     pub(super) fn settle(&mut self) -> Vec<Step> {
         let mut steps = Vec::new();
         for question in std::mem::take(&mut self.ended) {
@@ -219,6 +219,7 @@ impl Told {
             }
             match held.pop_front() {
                 Some(step) => {
+                    // It is measured now, and whoever still waits now waits for it.
                     if let Step::Measure { episode, ask, .. } = &step {
                         *by = (episode.clone(), *ask);
                         *how_far = HowFar::Measuring;

@@ -18,8 +18,7 @@ use fathom_core::protocol::{
 use fathom_core::step::Step;
 use fathom_core::stop::{ErrorClass, StopReason};
 use fathom_core::text::Text;
-use fathom_core::unit::PerMille;
-use fathom_core::unit::{Millis, Timestamp};
+use fathom_core::unit::{Millis, PerMille, Timestamp};
 
 use crate::desk::{Desk, Sent, at, refold};
 use crate::fixture::{AMPLE, BEGIN, root, spawn_request};

@@ -7,8 +7,7 @@ use fathom_core::protocol::{
     Interrupts, Liveness, MessageId, MessageType, NotTaken, Outcome, Pulse, Ruling, SILENCE_MAX,
     WhyPerson,
 };
-use fathom_core::unit::PerMille;
-use fathom_core::unit::{Millis, Timestamp};
+use fathom_core::unit::{Millis, PerMille, Timestamp};
 use proptest::prelude::*;
 use proptest::test_runner::Config;
 

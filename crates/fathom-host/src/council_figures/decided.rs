@@ -2,8 +2,7 @@
 
 use fathom_core::amounts::Amounts;
 use fathom_core::programs::council::Vote;
-use fathom_core::unit::PerMille;
-use fathom_core::unit::{Millis, Nanodollars};
+use fathom_core::unit::{Millis, Nanodollars, PerMille};
 use serde::{Serialize, Serializer};
 
 use super::past::PastCouncil;

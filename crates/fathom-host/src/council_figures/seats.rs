@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use fathom_core::programs::council::{Report, SeatReport, Vote};
-use fathom_core::unit::Millis;
-use fathom_core::unit::PerMille;
+use fathom_core::unit::{Millis, PerMille};
 use serde::Serialize;
 
 use super::decided::rounded;

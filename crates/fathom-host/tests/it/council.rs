@@ -13,8 +13,7 @@ use fathom_core::programs::council::{
     Confidence, Params, Report, Samples, SeatFailure, SourceRef, Synthesis, Unreadable, Vote,
 };
 use fathom_core::stop::StopReason;
-use fathom_core::unit::Millis;
-use fathom_core::unit::PerMille;
+use fathom_core::unit::{Millis, PerMille};
 use fathom_host::{HostError, RunEnd, RunHandle, Runtime};
 use fathom_testkit::server::{Behaviour, Gate, ModelServer, Outcome, Seen};
 

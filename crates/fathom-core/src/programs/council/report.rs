@@ -8,8 +8,7 @@ use super::complexity::Assessment;
 use super::vote::{Unreadable, Vote};
 use crate::failure::FailureKind;
 use crate::id::{EpisodeId, RunId};
-use crate::unit::Millis;
-use crate::unit::PerMille;
+use crate::unit::{Millis, PerMille};
 
 /// A place in the material.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

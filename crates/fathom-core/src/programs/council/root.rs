@@ -14,8 +14,7 @@ use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdi
 use crate::program::{Ask, Input, Program, ProgramError, View};
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
-use crate::unit::PerMille;
-use crate::unit::{Millis, Timestamp};
+use crate::unit::{Millis, PerMille, Timestamp};
 
 /// The program.
 pub struct Council {

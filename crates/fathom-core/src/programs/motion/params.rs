@@ -9,8 +9,7 @@ use crate::event::ProgramSpec;
 use crate::packet::Risk;
 use crate::program::ProgramError;
 use crate::protocol::CouncilRole;
-use crate::unit::Millis;
-use crate::unit::PerMille;
+use crate::unit::{Millis, PerMille};
 
 /// Parameters of `motion`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
