@@ -12,7 +12,7 @@
 //! | `;` <code>&#124;</code> `&` `<` `>` `(` `)` | refused; plain text in quotes or after a backslash |
 //! | a here-document | refused, with the rest of the block, which may be its text |
 //! | a line end in quotes | refused, up to the line on which the quote ends |
-//! | a backslash at the end of a line | the command goes on |
+//! | a backslash at the end of a line | the command continues |
 //! | `NAME=value` before a command | refused |
 //! | `#` at the start of a word | the rest of the line is a comment |
 //! | a line of a code fence | left out; what stands between is read |

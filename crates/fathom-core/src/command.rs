@@ -26,7 +26,7 @@ pub enum Awaited {
     Until { at: Timestamp },
     /// A person's decision on an effect. The episode is suspended and its clock stands still.
     Approval { ask: AskId },
-    /// Someone who mends what lies between us and the model. A resumed run tries again.
+    /// A repair of the way to the model. A resumed run tries again.
     Repair { ask: AskId, failure: ModelFailure },
 }
 
@@ -204,7 +204,6 @@ pub enum Command {
     /// Write down that a call used more than was reserved.
     ReportOverrun {
         ask: AskId,
-        /// In which dimension.
         dimension: Dimension,
         reserved: u64,
         used: u64,

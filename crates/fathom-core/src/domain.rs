@@ -34,7 +34,7 @@ pub struct DomainRequest {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owners {
     pub domain: &'static str,
-    /// Roles that may change it; nobody but people and the host's own ingestion where none is named.
+    /// Roles that may change it; if none is named, only people and the host's own ingestion.
     pub writers: &'static [Role],
     /// Roles that may look at it.
     pub readers: &'static [Role],

@@ -136,7 +136,7 @@ impl ModelFailure {
         }
     }
 
-    /// The stop reason of an episode that cannot go on without the reply.
+    /// The stop reason of an episode that cannot continue without the reply.
     pub const fn as_stop(&self) -> StopReason {
         StopReason::Failure {
             class: ErrorClass::Model(self.kind),

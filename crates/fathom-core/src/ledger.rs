@@ -26,7 +26,6 @@ pub const SHARED: [Dimension; 4] = [
 /// Use beyond a reservation, found when it was settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overrun {
-    /// In which dimension.
     pub dimension: Dimension,
     pub reserved: u64,
     pub used: u64,

@@ -125,7 +125,7 @@ pub struct HandoffTicket {
     pub known: Text,
     /// The request to the person.
     pub asked: Text,
-    /// Until when an answer is of use; none when any time will do.
+    /// The last moment at which an answer is of use; none if any time will do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
 }

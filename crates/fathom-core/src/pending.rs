@@ -83,7 +83,7 @@ pub(crate) enum Pending {
         attempt: Try,
         reserved: Amounts,
     },
-    /// A call that nobody could answer; it waits until the run is resumed.
+    /// A call whose model cannot be reached; it waits until the run is resumed.
     Stalled {
         ask: PackedCall,
         measured: Measured,
@@ -104,7 +104,7 @@ pub(crate) enum Pending {
     Effect {
         request: EffectRequest,
         state: EffectState,
-        /// On what terms a person may say yes, while one is waited for.
+        /// The terms of an approval, while one is waited for.
         terms: Option<Box<ApprovalTerms>>,
     },
     /// Something the host does that costs no budget.
@@ -128,7 +128,7 @@ impl Pending {
         }
     }
 
-    /// True for a call that has left the house, whatever came of it.
+    /// True for a call that was sent, whatever came of it.
     pub(crate) const fn was_sent(&self) -> bool {
         match self {
             Self::Calling { .. } | Self::GivenUp { .. } | Self::Stalled { .. } => true,

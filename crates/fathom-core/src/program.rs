@@ -218,7 +218,7 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
-    /// True for a call that is not settled yet and has left the house.
+    /// True for a call that was sent and is not settled yet.
     pub fn was_sent(&self, ask: AskId) -> bool {
         self.pending.get(ask).is_some_and(Pending::was_sent)
     }

@@ -18,7 +18,7 @@ pub enum Class {
     Retrieval,
     /// B: judge what was made.
     Critique,
-    /// C: mend a failed step.
+    /// C: repair a failed step.
     Repair,
     /// D: confirm what was done.
     Verification,

@@ -60,7 +60,7 @@ pub enum StopReason {
     NoNewInformation,
     /// The same error came again and again.
     RepeatedFailure { class: ErrorClass, count: u32 },
-    /// A single failure that no repeat can mend.
+    /// A single failure that retrying cannot repair.
     Failure { class: ErrorClass },
     /// A policy said no.
     PolicyDeny { rule: String },
@@ -74,7 +74,7 @@ pub enum StopReason {
         /// The most it may have.
         limit: u64,
     },
-    /// The kill switch was thrown.
+    /// A kill switch is active.
     KillSwitch { scope: KillScope },
     /// A person or the parent cancelled it.
     Cancelled,
@@ -283,7 +283,7 @@ impl Refusal {
         }
     }
 
-    /// The stop reason of an episode that cannot go on without what was refused.
+    /// The stop reason of an episode that cannot continue without what was refused.
     pub fn as_stop(&self) -> StopReason {
         match self {
             Self::Budget { dimension } | Self::Closing { dimension } => {

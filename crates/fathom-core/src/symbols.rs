@@ -135,7 +135,7 @@ pub struct Persona {
     pub other: Map<String, Value>,
 }
 
-/// By what symbols are searched.
+/// The way in which symbols are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SearchBy {
@@ -176,7 +176,7 @@ pub enum SymbolRequest {
     Links {
         /// The ids to start from.
         ids: Vec<String>,
-        /// Over so many links.
+        /// Maximum number of links to follow.
         depth: u8,
         limit: u16,
     },
@@ -250,7 +250,6 @@ pub struct SymbolAnswer {
 /// Something that was not done, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SymbolFault {
-    /// Of which kind.
     pub kind: SymbolFaultKind,
     pub message: String,
 }

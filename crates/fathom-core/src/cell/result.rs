@@ -71,17 +71,17 @@ pub enum CellErrorKind {
     Syntax,
     /// An exception that it did not catch.
     Raised,
-    /// It worked for longer than it may. The session was begun anew.
+    /// It worked for longer than it may. The session was restarted.
     TimedOut,
-    /// It wanted more memory than it may have. The session was begun anew.
+    /// It wanted more memory than it may have. The session was restarted.
     OutOfMemory,
-    /// Its process ended, or said something that is no message. The session was begun anew.
+    /// Its process ended, or sent something that is not a message. The session was started anew.
     Died,
-    /// It asked more questions than it may. The session was begun anew.
+    /// It asked more questions than it may. The session was restarted.
     TooManyQuestions,
-    /// It did not run to its end: the cells before it did not run again as they had, so the session was begun anew, without them.
+    /// It did not run to its end: the cells before it did not run again as they had, so the session was restarted without them.
     Lost,
-    /// There is no sandbox to run it in.
+    /// No sandbox is available to run it.
     Unavailable,
 }
 

@@ -7,7 +7,7 @@ use crate::inverse::Undo;
 use crate::text::{Text, Texts};
 use crate::unit::Timestamp;
 
-/// On what terms a person may say yes.
+/// The terms on which a person may approve an effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalTerms {
     /// Hash of the run, the tool, the canonical arguments and the policies: a yes to this is a yes to nothing else.

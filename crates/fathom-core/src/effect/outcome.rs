@@ -8,7 +8,7 @@ use crate::text::{Text, Texts};
 /// Something that was seen while an effect was carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// At which step.
+    /// The step at which it was seen.
     pub step: String,
     /// The media type, as `image/png` or `text/html`.
     pub media: String,

@@ -42,7 +42,7 @@ pub struct Target {
     /// Whose it is.
     pub tenant: String,
     pub platform: String,
-    /// In whose name.
+    /// The account in whose name it happens.
     pub account: String,
     pub action: String,
 }

@@ -151,7 +151,6 @@ pub enum EventKind {
     /// A call used more than was reserved for it.
     Overrun {
         ask: AskId,
-        /// In which dimension.
         dimension: Dimension,
         reserved: u64,
         used: u64,

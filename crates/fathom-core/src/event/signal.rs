@@ -11,7 +11,7 @@ use crate::id::{AskId, Digest, EpisodeId};
 pub enum Signal {
     /// Stop and keep what there is.
     Cancel,
-    /// The kill switch was thrown.
+    /// A kill switch is active.
     Kill { scope: KillScope },
     /// A person lifted the kill switch.
     Lift {

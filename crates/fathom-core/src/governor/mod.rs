@@ -365,7 +365,7 @@ impl<L: Accounts> Governor<L> {
         self.queue.insert(id);
     }
 
-    /// Forgets an ask that never left the house; what was set aside for it is free again.
+    /// Forgets an ask that was never sent, and frees what was set aside for it.
     fn withdraw(&mut self, id: AskId) {
         self.queue.remove(&id);
         self.pending.remove(id);
@@ -421,7 +421,7 @@ impl<L: Accounts> Governor<L> {
         }
     }
 
-    /// Drops all that has not left the house.
+    /// Drops all that was not sent.
     pub(crate) fn wind_down(&mut self) {
         self.winding_down = true;
         self.queue.clear();

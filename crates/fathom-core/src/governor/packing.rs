@@ -1,4 +1,4 @@
-//! From what a program wants to say to a request that fits: weigh, shorten, leave out, measure.
+//! Packing a program's message into a request that fits: weigh, shorten, leave out, measure.
 //!
 //! A header field over its limit goes down a ladder: the host's extractive summariser, then Lite, then Prime, then
 //! the ask is refused. Every rung leaves an event. What was shortened once in an episode is not shortened again.

@@ -50,7 +50,7 @@ pub struct Frame {
     /// The identity that speaks.
     #[serde(default)]
     pub identity: Text,
-    /// In which manner.
+    /// The manner in which it speaks.
     #[serde(default)]
     pub persona: Text,
     /// Task instructions by their key.

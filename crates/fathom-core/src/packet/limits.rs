@@ -20,7 +20,7 @@ const PERSONA_PERCENT_MAX: u64 = 3;
 pub enum Field {
     /// The identity that speaks.
     Identity,
-    /// In which manner.
+    /// The manner in which it speaks.
     Persona,
     /// The task of this call.
     Instruction,

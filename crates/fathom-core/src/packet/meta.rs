@@ -34,7 +34,7 @@ impl From<PacketId> for String {
     }
 }
 
-/// Text that is no packet id.
+/// Text that is not a packet id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a packet id has eight hexadecimal digits")]
 pub struct InvalidPacketId;

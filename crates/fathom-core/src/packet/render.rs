@@ -17,7 +17,7 @@ pub struct Shown {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     pub identity: Shown,
-    /// In which manner.
+    /// The manner in which it speaks.
     pub persona: Shown,
     pub instruction: Shown,
 }

@@ -14,7 +14,7 @@ pub enum NotTaken {
     /// It was taken before.
     #[error("message {0} came before")]
     Repeated(MessageId),
-    /// It votes on something that is no motion here.
+    /// It votes on something that is not a motion here.
     #[error("there is no such motion")]
     NoMotion,
     /// The motion is closed.

@@ -42,7 +42,7 @@ impl From<MessageId> for String {
     }
 }
 
-/// Text that is no message id.
+/// Text that is not a message id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a message id has eight hexadecimal digits")]
 pub struct InvalidMessageId;
@@ -69,7 +69,7 @@ pub enum MessageType {
     Proposal,
     /// Votes on a proposal.
     Vote,
-    /// Says something that binds nobody.
+    /// Says something that is not binding.
     Info,
     /// Calls for Prime's attention.
     Escalation,
@@ -173,7 +173,7 @@ impl Draft {
         Self::new(MessageType::Vote, role, content.trim_end().into()).about(motion)
     }
 
-    /// Says something that binds nobody.
+    /// Says something that is not binding.
     pub fn info(role: CouncilRole, content: impl Into<Text>) -> Self {
         Self::new(MessageType::Info, role, content.into())
     }
@@ -266,10 +266,10 @@ pub enum EnvelopeError {
     /// It lacks a field, has one too many, or one of the wrong kind.
     #[error("this is no envelope: {cause}")]
     Form { cause: String },
-    /// Its confidence is no share of a whole.
+    /// Its confidence is not between 0 and 1.
     #[error("confidence is {said}, not between 0 and 1")]
     Confidence { said: String },
-    /// Its sender is no name.
+    /// Its sender is not a valid name.
     #[error("a sender has 1 to {SENDER_CHARS_MAX} printable characters")]
     Sender,
     /// It votes on nothing.

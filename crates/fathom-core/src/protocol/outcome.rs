@@ -89,15 +89,9 @@ pub enum WhyPerson {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Ruling {
     /// It is to be done.
-    Carried {
-        /// By whose word.
-        by: Decider,
-    },
+    Carried { by: Decider },
     /// It is not to be done.
-    Defeated {
-        /// By whose word.
-        by: Decider,
-    },
+    Defeated { by: Decider },
     /// A person decides.
     ForPerson { why: WhyPerson },
 }

@@ -23,7 +23,7 @@ pub struct Asset {
     pub provider: String,
     /// The media type, as `text/markdown`.
     pub media: String,
-    /// The asset itself; base64 where it is no text.
+    /// The asset itself; base64 if it is not text.
     pub content: String,
     /// SHA-256 of `content`.
     pub sha256: Digest,

@@ -16,11 +16,11 @@ pub const SUMMARY_CHARS_MAX: usize = 2_000;
 #[serde(deny_unknown_fields)]
 pub struct EngagementEvent {
     pub platform: String,
-    /// On which account of ours.
+    /// The account of ours.
     pub account: String,
     /// The action, as `comment`.
     pub action: String,
-    /// By whom, as the platform names them.
+    /// The author, as the platform names them.
     pub author: String,
     #[serde(default)]
     pub text: String,
@@ -145,7 +145,7 @@ pub struct HandoffTicket {
     pub known: String,
     /// The request to the person.
     pub asked: String,
-    /// Until when an answer is of use.
+    /// The last moment at which an answer is of use.
     pub deadline_ms: Timestamp,
 }
 

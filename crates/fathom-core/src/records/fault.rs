@@ -72,7 +72,7 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Of which kind a fault is.
+/// The kinds of faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RecordFaultKind {
@@ -84,7 +84,7 @@ pub enum RecordFaultKind {
     PastBound,
     /// Another role owns the domain.
     NotOwner,
-    /// There is no such record.
+    /// The record does not exist.
     NotFound,
     /// The store cannot be used.
     Unavailable,
@@ -94,7 +94,6 @@ pub enum RecordFaultKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct RecordFault {
-    /// Of which kind.
     pub kind: RecordFaultKind,
     /// The rule that is broken; none where the store cannot be used.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -135,7 +135,6 @@ pub enum RecordRequest {
     Append(Draft),
     /// The newest versions, in the order in which they came. A read past its bound is refused.
     Read {
-        /// Of which kind.
         kind: Kind,
         /// The ids; all if none is named.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,11 +148,7 @@ pub enum RecordRequest {
         bytes_max: u32,
     },
     /// The newest version of one record.
-    Latest {
-        /// Of which kind.
-        kind: Kind,
-        id: String,
-    },
+    Latest { kind: Kind, id: String },
     /// The verified capsule of a source, if there is one.
     Capsule {
         kind: CapsuleKind,

@@ -101,7 +101,6 @@ impl Body for PlanVariant {
 pub struct ScheduleProposal {
     /// The step, by its id.
     pub node: String,
-    /// On which platform.
     pub platform: String,
     pub at_ms: Timestamp,
     /// The reason for that time.
