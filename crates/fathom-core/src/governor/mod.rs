@@ -373,7 +373,7 @@ impl<L: Accounts> Governor<L> {
     }
 
     /// Gives up a call or a child: on the wire it is aborted, before that it is forgotten.
-    pub(crate) fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
+    fn cancel(&mut self, id: AskId, out: &mut Vec<Command>) {
         match self.pending.get(id) {
             Some(Pending::Calling {
                 measured,

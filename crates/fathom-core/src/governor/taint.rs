@@ -41,12 +41,12 @@ impl<L: Accounts> Governor<L> {
     }
 
     /// Notes that a tool's answer came from outside.
-    pub(crate) fn saw_tool(&mut self, tool: &str) {
+    pub(super) fn saw_tool(&mut self, tool: &str) {
         self.sources.insert(format!("tool:{tool}"));
     }
 
     /// Notes the untrusted sources of a domain's answer: the domain itself, or those that the answer names.
-    pub(crate) fn saw_domain(&mut self, request: &DomainRequest, answer: &Text) {
+    pub(super) fn saw_domain(&mut self, request: &DomainRequest, answer: &Text) {
         let is_untrusted = owners(&request.domain).is_some_and(|owners| owners.untrusted);
         if is_untrusted && request.access == Access::Read {
             self.sources.insert(format!("domain:{}", request.domain));
