@@ -13,7 +13,7 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(super) fn check_lines(path: &str, text: &str) -> Vec<Finding> {
     let limit = match tree::file_name(path) {
-        "ARCHITECTURE.md" => ARCHITECTURE_LINES_MAX,
+        "architecture.md" => ARCHITECTURE_LINES_MAX,
         _ if !tree::is_rust(path) && !is_python(path) => return Vec::new(),
         _ if tree::is_test_file(path) || in_benches(path) => TEST_LINES_MAX,
         _ => SOURCE_LINES_MAX,

@@ -47,9 +47,9 @@ fn a_folder_that_only_looks_like_tests_is_source() {
 
 #[test]
 fn architecture_has_at_most_300_lines_and_other_prose_any() {
-    check("ARCHITECTURE.md", 300, &[]);
+    check("docs/dev/architecture.md", 300, &[]);
     assert_eq!(
-        check_lines("docs/ARCHITECTURE.md", &"x\n".repeat(301)).len(),
+        check_lines("docs/dev/architecture.md", &"x\n".repeat(301)).len(),
         1
     );
     check("docs/guide.md", 2000, &[]);
