@@ -9,9 +9,12 @@ mod conformance;
 mod finding;
 mod fuzz;
 mod pattern;
+mod ratchet;
 mod rust_source;
+mod sources;
 mod tidy;
 mod tree;
+mod type_names;
 
 use std::process::ExitCode;
 
@@ -28,7 +31,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "tidy",
-        usage: "tidy",
+        usage: "tidy [--show [CHECK [KEY]] | --write-ratchets [--loosen]]",
         about: "check the rules that the compiler does not know",
         run: tidy::run,
     },
@@ -50,6 +53,16 @@ const TASKS: &[Task] = &[
 pub(crate) struct Report {
     findings: Vec<Finding>,
     summary: String,
+}
+
+impl Report {
+    /// A report without findings.
+    pub(crate) fn of(summary: String) -> Self {
+        Self {
+            findings: Vec::new(),
+            summary,
+        }
+    }
 }
 
 /// Findings were printed.
@@ -92,6 +105,6 @@ fn print_report(report: &Report) -> ExitCode {
 fn print_usage() {
     eprintln!("usage: cargo xtask <task>\n");
     for task in TASKS {
-        eprintln!("  {:<30} {}", task.usage, task.about);
+        eprintln!("  {}\n      {}", task.usage, task.about);
     }
 }

@@ -1,9 +1,11 @@
 use super::*;
 use crate::finding::printed;
+use crate::sources;
 
 #[track_caller]
 fn unreached(files: &[(&str, &str)], expected: &[&str]) {
-    let findings = check_reached(&Tree::of(files));
+    let tree = Tree::of(files);
+    let findings = check_reached(&sources::parse_all(&tree));
     let expected: Vec<String> = expected
         .iter()
         .map(|path| format!("{path}:1: no `mod` names this file, so it is never compiled"))
