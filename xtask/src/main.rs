@@ -1,11 +1,11 @@
 //! Developer tasks of the workspace: `cargo xtask <task>`.
 #![expect(
-    clippy::print_stdout,
     clippy::print_stderr,
     reason = "a developer's tool talks to the terminal"
 )]
 
 mod conformance;
+mod figures;
 mod finding;
 mod fuzz;
 mod pattern;
@@ -16,6 +16,7 @@ mod tidy;
 mod tree;
 mod type_names;
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use finding::Finding;
@@ -34,6 +35,12 @@ const TASKS: &[Task] = &[
         usage: "tidy [--show [CHECK [KEY]] | --write-ratchets [--loosen]]",
         about: "check the rules that the compiler does not know",
         run: tidy::run,
+    },
+    Task {
+        name: "figures",
+        usage: "figures [-v | --check | --write-ceilings]",
+        about: "count names, comments, lines and crates, and hold them to their limits",
+        run: figures::run,
     },
     Task {
         name: "conformance",
@@ -91,15 +98,26 @@ fn main() -> ExitCode {
 }
 
 fn print_report(report: &Report) -> ExitCode {
-    for finding in &report.findings {
-        println!("{finding}");
+    let lines = report.findings.iter().map(ToString::to_string);
+    for line in lines.chain([report.summary.clone()]) {
+        if print_line(&line).is_err() {
+            // The reader has seen enough, as `head` has.
+            break;
+        }
     }
-    println!("{}", report.summary);
     if report.findings.is_empty() {
         ExitCode::SUCCESS
     } else {
         ExitCode::from(EXIT_FINDINGS)
     }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a developer's tool talks to the terminal, and `println!` panics once nobody reads on"
+)]
+fn print_line(line: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "{line}")
 }
 
 fn print_usage() {

@@ -116,7 +116,7 @@ impl<'a> RustSource<'a> {
                 } else {
                     body
                 };
-                Some(found.start()..end)
+                Some(found.start()..end + 1)
             })
             .collect()
     }

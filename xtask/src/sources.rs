@@ -33,6 +33,12 @@ impl Source<'_> {
         self.is_crate_source() && self.owner != "fathom-testkit"
     }
 
+    /// The text without comments and tests, where literals are code as well.
+    pub(crate) fn without_comments(&self) -> String {
+        let hidden = self.rust.comments.iter().chain(&self.tests);
+        with_blanks(self.rust.raw, hidden)
+    }
+
     /// Whether a place is in code that is compiled without tests.
     pub(crate) fn is_shipped_at(&self, offset: usize) -> bool {
         !tree::is_test_file(self.path) && !self.tests.iter().any(|test| test.contains(&offset))

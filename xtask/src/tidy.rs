@@ -4,6 +4,7 @@
 //! does not keep yet gives violations, which are counted against [`ratchet`].
 
 mod banned;
+mod dependencies;
 mod docs;
 mod doors;
 mod edges;
@@ -26,13 +27,15 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::Report;
+use crate::figures;
 use crate::finding::Finding;
 use crate::ratchet::{self, Direction, Ratchets, Violation};
 use crate::sources::{self, Source};
 use crate::tree::{self, Tree};
 use crate::type_names;
 
-pub(crate) use type_rules::SHARED_MAX;
+pub(crate) use docs::check as check_docs;
+pub(crate) use string_errors::check as check_string_errors;
 
 /// What the task is asked to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -168,9 +171,11 @@ fn check_tree(tree: &Tree, sources: &[Source<'_>]) -> anyhow::Result<Checked> {
     findings.extend(error_pages::check(tree));
     findings.extend(doors::check(sources));
     findings.extend(snapshots::check(tree));
+    findings.extend(dependencies::check(tree));
+    findings.extend(figures::check(tree, sources)?);
 
     let shared = tree.text(type_names::SHARED_FILE).unwrap_or_default();
-    let shared = type_names::parse_shared(shared, SHARED_MAX)?;
+    let shared = type_names::parse_shared(shared)?;
     let types = type_rules::check(sources, &shared);
     findings.extend(types.findings);
     let mut violations = types.violations;

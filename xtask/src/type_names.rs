@@ -12,6 +12,9 @@ use crate::sources::Source;
 /// Names that several crates may share, each with a reason.
 pub(crate) const SHARED_FILE: &str = "xtask/shared_types.txt";
 
+/// Most names that crates may share for a reason.
+const SHARED_MAX: usize = 25;
+
 /// A struct, enum, trait or union outside tests.
 pub(crate) struct TypeDefinition<'a> {
     pub(crate) name: &'a str,
@@ -75,8 +78,8 @@ pub(crate) fn shared_across_crates<'d, 'a>(
     names
 }
 
-/// Reads lines of a name and a reason; more than `entries_max` is an error.
-pub(crate) fn parse_shared(text: &str, entries_max: usize) -> anyhow::Result<BTreeMap<&str, &str>> {
+/// Reads lines of a name and a reason.
+pub(crate) fn parse_shared(text: &str) -> anyhow::Result<BTreeMap<&str, &str>> {
     let mut names = BTreeMap::new();
     for (index, line) in text.lines().enumerate() {
         if line.trim().is_empty() || line.starts_with('#') {
@@ -90,9 +93,9 @@ pub(crate) fn parse_shared(text: &str, entries_max: usize) -> anyhow::Result<BTr
         };
         names.insert(name, reason);
     }
-    if names.len() > entries_max {
+    if names.len() > SHARED_MAX {
         bail!(
-            "{SHARED_FILE} has {} names, the limit is {entries_max}",
+            "{SHARED_FILE} has {} names, the limit is {SHARED_MAX}",
             names.len()
         );
     }

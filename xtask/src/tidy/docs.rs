@@ -17,7 +17,7 @@ const QUESTIONS: [&str; 8] = [
     "What", "How", "Whether", "Who", "Where", "Why", "Which", "When",
 ];
 
-pub(super) fn check(sources: &[Source<'_>]) -> Vec<Violation> {
+pub(crate) fn check(sources: &[Source<'_>]) -> Vec<Violation> {
     let documented = documented_modules(sources);
     sources
         .iter()
@@ -60,7 +60,7 @@ fn first_word(line: &str) -> Option<&str> {
 }
 
 /// One line that repeats the name, such as `The file.`, or asks, such as `Why.`
-pub(crate) fn is_filler(block: &DocBlock<'_>) -> bool {
+fn is_filler(block: &DocBlock<'_>) -> bool {
     static FILLER: LazyLock<Regex> = LazyLock::new(|| {
         let questions = QUESTIONS.join("|");
         pattern::constant(&format!(

@@ -9,7 +9,7 @@ use crate::pattern;
 use crate::ratchet::Violation;
 use crate::sources::Source;
 
-pub(super) fn check(sources: &[Source<'_>]) -> Vec<Violation> {
+pub(crate) fn check(sources: &[Source<'_>]) -> Vec<Violation> {
     sources
         .iter()
         .filter(|source| source.is_crate_source())

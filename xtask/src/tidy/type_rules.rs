@@ -8,9 +8,6 @@ use crate::ratchet::Violation;
 use crate::sources::Source;
 use crate::type_names::{self, SHARED_FILE, TypeDefinition};
 
-/// Most names that crates may share for a reason.
-pub(crate) const SHARED_MAX: usize = 25;
-
 /// Single words that do not say what the type is.
 const VAGUE: [&str; 43] = [
     "Said", "Asked", "Told", "Heard", "Spoken", "Found", "Given", "Kept", "Known", "Held", "Form",

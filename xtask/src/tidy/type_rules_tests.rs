@@ -7,7 +7,7 @@ use crate::tree::Tree;
 fn check_files(files: &[(&str, &str)], shared: &str, expected: &[&str]) {
     let tree = Tree::of(files);
     let sources = sources::parse_all(&tree);
-    let shared = type_names::parse_shared(shared, SHARED_MAX).unwrap();
+    let shared = type_names::parse_shared(shared).unwrap();
     let Checked {
         findings,
         violations,
