@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 
 use crate::Report;
 use crate::finding::Finding;
+use crate::sources;
 use crate::tree::{self, Tree};
 
 const TABLE: &str = "docs/conformance.md";
@@ -32,10 +33,11 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
     let top = tree::top_folder()?;
     let tree = Tree::read(&top)?;
     let sections = requirements::all()?;
-    let tests: Vec<scan::Test> = tree
-        .rust_texts()
-        .filter(|(path, _)| is_scanned(path))
-        .flat_map(|(path, text)| scan::tests_in(path, text))
+    let sources = sources::parse_all(&tree);
+    let tests: Vec<scan::Test> = sources
+        .iter()
+        .filter(|source| is_scanned(source.path))
+        .flat_map(|source| scan::tests_in(source.path, &source.rust))
         .collect();
     let text = table::render(&sections, &tests);
     let mut findings = Vec::new();
@@ -73,9 +75,7 @@ fn difference(file: &str, table: &str) -> Option<Finding> {
 }
 
 fn summary(sections: &[requirements::Section], tests: &[scan::Test]) -> String {
-    let shown = table::shown_count(sections, tests);
-    let total = table::total_count(sections);
-    let count = format!("conformance: {shown} of {total} requirements shown");
+    let count = format!("conformance: {}", table::counts(sections, tests));
     let notes = table::unknown_ids(sections, tests)
         .into_iter()
         .map(|(test, id)| {

@@ -15,7 +15,7 @@ fn words_are_counted_by_their_capitals() {
 }
 
 #[test]
-fn h05_names_are_counted_over_all_crates() {
+fn names_are_counted_over_all_crates() {
     let tree = Tree::of(&[
         (
             "crates/a/src/lib.rs",

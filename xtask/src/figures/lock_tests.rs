@@ -8,7 +8,7 @@ fn lock(packages: &[(&str, &str)]) -> String {
 }
 
 #[test]
-fn h08_packages_are_counted() {
+fn packages_are_counted() {
     let text = lock(&[("a", "1.0.0"), ("a", "2.0.0"), ("b", "0.1.0")]);
     let figures: Vec<String> = Lock::parse(&text)
         .figures()
@@ -19,7 +19,7 @@ fn h08_packages_are_counted() {
 }
 
 #[test]
-fn h08_versions_differ_where_cargo_says_so() {
+fn versions_differ_where_cargo_says_so() {
     let text = lock(&[
         ("a", "1.0.0"),
         ("a", "1.9.0"),

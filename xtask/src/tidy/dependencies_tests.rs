@@ -11,12 +11,12 @@ fn check_deny(deny: &str, expected: &[&str]) {
 }
 
 #[test]
-fn h08_nothing_is_asked_before_there_is_a_file() {
+fn nothing_is_asked_before_there_is_a_file() {
     assert!(check(&Tree::of(&[("Cargo.lock", LOCK)])).is_empty());
 }
 
 #[test]
-fn h08_two_versions_need_an_entry_with_a_reason() {
+fn two_versions_need_an_entry_with_a_reason() {
     for entry in [
         "{ crate = \"a@1.2.0\", reason = \"`x` [y] has not moved yet\" }",
         "{ crate = \"a@1\", reason = \"x\" },",
@@ -50,7 +50,7 @@ fn h08_two_versions_need_an_entry_with_a_reason() {
 }
 
 #[test]
-fn h08_an_entry_that_is_no_longer_needed_is_found() {
+fn an_entry_that_is_no_longer_needed_is_found() {
     check_deny(
         "[bans]\nskip = [\n    { crate = \"a@1.2.0\", reason = \"x\" },\n    { crate = \"b@1.0.0\", reason = \"x\" },\n    { crate = \"a@3.0.0\", reason = \"x\" },\n]\n",
         &[

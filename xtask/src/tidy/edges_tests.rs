@@ -69,7 +69,7 @@ fn edges_point_towards_the_core() {
 }
 
 #[test]
-fn h01_programs_stand_between_the_core_and_the_host() {
+fn programs_stand_between_the_core_and_the_host() {
     allowed("fathom-programs", "fathom-core", "normal");
     allowed("fathom-host", "fathom-programs", "normal");
     refused("fathom-core", "fathom-programs", "normal");
@@ -80,7 +80,7 @@ fn h01_programs_stand_between_the_core_and_the_host() {
 }
 
 #[test]
-fn h03_the_facade_stands_above_the_host_and_below_server_and_cli() {
+fn the_facade_stands_above_the_host_and_below_server_and_cli() {
     allowed("fathom", "fathom-host", "normal");
     allowed("fathom", "fathom-programs", "normal");
     allowed("fathom-server", "fathom", "normal");
@@ -91,7 +91,7 @@ fn h03_the_facade_stands_above_the_host_and_below_server_and_cli() {
 }
 
 #[test]
-fn h03_what_the_cli_takes_past_the_facade_is_counted() {
+fn what_the_cli_takes_past_the_facade_is_counted() {
     let dependencies = [
         ("fathom-host", "normal"),
         ("fathom-server", "normal"),

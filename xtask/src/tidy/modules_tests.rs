@@ -79,6 +79,7 @@ fn a_crate_has_one_integration_binary() {
         ("crates/a/tests/it/budget.rs", ""),
         ("crates/a/tests/extra.rs", ""),
         ("crates/b/tests/other/main.rs", ""),
+        ("crates/fathom/tests/journeys/main.rs", ""),
     ]);
     let message = "a second integration binary: make it a module of tests/it/main.rs";
     assert_eq!(

@@ -13,7 +13,7 @@ fn named(path: &str, text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn h01_the_engine_and_adapters_name_no_program() {
+fn the_engine_and_adapters_name_no_program() {
     for text in [
         "use fathom_programs::council::Vote;",
         "use fathom_core::programs::phases;",
@@ -48,7 +48,7 @@ fn h01_the_engine_and_adapters_name_no_program() {
 }
 
 #[test]
-fn h01_the_runtime_names_the_registry_only() {
+fn the_runtime_names_the_registry_only() {
     let path = "crates/fathom-host/src/runtime/start.rs";
     named(path, "use fathom_programs::BuiltInPrograms;", &[]);
     named(path, "use fathom_programs::{BuiltInPrograms};", &[]);
@@ -66,7 +66,7 @@ fn h01_the_runtime_names_the_registry_only() {
 }
 
 #[test]
-fn h02_a_program_has_the_files_that_others_have() {
+fn a_program_has_the_files_that_others_have() {
     let tree = Tree::of(&[
         ("crates/fathom-programs/src/rlm/program.rs", ""),
         ("crates/fathom-programs/src/rlm/config.rs", ""),
