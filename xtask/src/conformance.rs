@@ -9,9 +9,11 @@ use std::fs;
 use anyhow::{Context, bail};
 
 use crate::Report;
-use crate::finding::Finding;
+use crate::generated;
 use crate::sources;
 use crate::tree::{self, Tree};
+
+pub(crate) use scan::is_journey_file;
 
 const TABLE: &str = "docs/conformance.md";
 
@@ -45,7 +47,10 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
         Mode::Write => {
             fs::write(top.join(TABLE), &text).with_context(|| format!("cannot write `{TABLE}`"))?;
         }
-        Mode::Check => findings.extend(difference(tree.text(TABLE).unwrap_or_default(), &text)),
+        Mode::Check => {
+            let file = tree.text(TABLE).unwrap_or_default();
+            findings.extend(generated::difference(TABLE, file, &text, "conformance"));
+        }
     }
     let summary = summary(&sections, &tests);
     Ok(Report { findings, summary })
@@ -58,20 +63,6 @@ fn is_scanned(path: &str) -> bool {
         parts.as_slice(),
         ["crates", _, "src" | "tests", ..] | ["xtask", ..]
     )
-}
-
-/// The first line at which the file and the table part.
-fn difference(file: &str, table: &str) -> Option<Finding> {
-    if file == table {
-        return None;
-    }
-    let same = file
-        .lines()
-        .zip(table.lines())
-        .take_while(|(in_file, in_table)| in_file == in_table)
-        .count();
-    let message = "out of date: run `cargo xtask conformance`";
-    Some(Finding::new(TABLE, same + 1, message))
 }
 
 fn summary(sections: &[requirements::Section], tests: &[scan::Test]) -> String {

@@ -1,25 +1,5 @@
 use super::*;
-use crate::finding::printed;
 use crate::rust_source::RustSource;
-
-#[test]
-fn a_current_table_has_no_difference() {
-    assert_eq!(difference("a\nb\n", "a\nb\n"), None);
-}
-
-#[test]
-fn a_stale_table_is_found_at_its_first_line() {
-    let expected = |line| {
-        vec![format!(
-            "docs/conformance.md:{line}: out of date: run `cargo xtask conformance`"
-        )]
-    };
-    let found = |file, table| printed(&Vec::from_iter(difference(file, table)));
-    assert_eq!(found("", "a\nb\n"), expected(1));
-    assert_eq!(found("a\nc\n", "a\nb\n"), expected(2));
-    assert_eq!(found("a\nb\nc\n", "a\nb\n"), expected(3));
-    assert_eq!(found("a\nb", "a\nb\n"), expected(3));
-}
 
 #[test]
 fn tests_are_looked_for_in_sources_tests_and_xtask() {

@@ -4,10 +4,12 @@
     reason = "a developer's tool talks to the terminal"
 )]
 
+mod config_keys;
 mod conformance;
 mod figures;
 mod finding;
 mod fuzz;
+mod generated;
 mod pattern;
 mod ratchet;
 mod rust_source;
@@ -47,6 +49,12 @@ const TASKS: &[Task] = &[
         usage: "conformance [--check]",
         about: "write docs/conformance.md from the tests, or check that it is current",
         run: conformance::run,
+    },
+    Task {
+        name: "config-keys",
+        usage: "config-keys",
+        about: "write docs/dev/config-keys.md: configuration keys and the journeys that show each",
+        run: config_keys::run,
     },
     Task {
         name: "fuzz",

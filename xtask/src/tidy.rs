@@ -27,6 +27,7 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use crate::Report;
+use crate::config_keys;
 use crate::figures;
 use crate::finding::Finding;
 use crate::ratchet::{self, Direction, Ratchets, Violation};
@@ -186,6 +187,9 @@ fn check_tree(tree: &Tree, sources: &[Source<'_>]) -> anyhow::Result<Checked> {
     violations.extend(programs::check_folders(tree));
     violations.extend(error_titles::check(tree, sources));
     violations.extend(string_errors::check(sources));
+    let (key_findings, key_violations) = config_keys::check(tree, sources)?;
+    findings.extend(key_findings);
+    violations.extend(key_violations);
     Ok(Checked {
         findings,
         violations,

@@ -21,7 +21,7 @@ pub(crate) struct Test {
 
 /// Whether the tests of a file drive only what a user drives: the binary, or the library's public API.
 /// The conformance table states this rule for readers.
-fn is_journey_file(path: &str) -> bool {
+pub(crate) fn is_journey_file(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     matches!(
         parts.as_slice(),
