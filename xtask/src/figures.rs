@@ -208,6 +208,11 @@ fn counted(sources: &[Source<'_>]) -> Vec<Figure> {
             fillers,
             "documentation that is `The x.`, `Its x.` or a question word",
         ),
+        figure(
+            "unused-items",
+            crate::tidy::check_unused_items(sources),
+            "public items that only tests name",
+        ),
     ]
 }
 

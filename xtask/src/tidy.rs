@@ -20,6 +20,7 @@ mod sizes;
 mod snapshots;
 mod string_errors;
 mod type_rules;
+mod unused_items;
 
 use std::fs;
 use std::path::Path;
@@ -37,6 +38,7 @@ use crate::type_names;
 
 pub(crate) use docs::check as check_docs;
 pub(crate) use string_errors::check as check_string_errors;
+pub(crate) use unused_items::check as check_unused_items;
 
 /// What the task is asked to do.
 #[derive(Debug, PartialEq, Eq)]
@@ -187,6 +189,7 @@ fn check_tree(tree: &Tree, sources: &[Source<'_>]) -> anyhow::Result<Checked> {
     violations.extend(programs::check_folders(tree));
     violations.extend(error_titles::check(tree, sources));
     violations.extend(string_errors::check(sources));
+    violations.extend(unused_items::check(sources));
     let (key_findings, key_violations) = config_keys::check(tree, sources)?;
     findings.extend(key_findings);
     violations.extend(key_violations);
