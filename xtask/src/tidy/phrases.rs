@@ -45,7 +45,7 @@ const NEXT: [&str; 3] = ["longer", "more", "different"];
 
 pub(super) fn check(tree: &Tree, sources: &[Source<'_>]) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for source in sources.iter().filter(|source| source.is_crate_source()) {
+    for source in sources.iter().filter(|source| source.is_product()) {
         let raw = source.rust.raw;
         for (start, text) in read_by_people(source) {
             violations.extend(phrases(text).map(|(offset, message)| {
@@ -93,34 +93,16 @@ fn document_key(path: &str) -> Option<&str> {
     }
 }
 
-/// Strings of errors, of arguments and of hints, and all strings and help texts of the command line.
+/// Strings, but for what models read, and help texts of the command line.
 fn read_by_people<'a>(source: &Source<'a>) -> Vec<(usize, &'a str)> {
-    static ATTRIBUTE: LazyLock<Regex> =
-        LazyLock::new(|| pattern::constant(r"#\[\s*(?:error|arg|command|clap)\s*\("));
-    static HINT: LazyLock<Regex> = LazyLock::new(|| pattern::constant(r"\bfn hint\w*\s*\("));
     let rust = &source.rust;
-    let is_cli = source.owner == "fathom-cli";
-    let mut regions = Vec::new();
-    if !is_cli {
-        let code = &rust.code;
-        let attributes = ATTRIBUTE.find_iter(code);
-        regions.extend(
-            attributes.filter_map(|found| Some(found.start()..rust.closing(found.start() + 1)?)),
-        );
-        regions.extend(HINT.find_iter(code).filter_map(|found| {
-            let body = found.end() + code[found.end()..].find('{')?;
-            Some(body..rust.closing(body)?)
-        }));
+    let mut texts = Vec::new();
+    // Prompts change where a measurement says so, never for their style.
+    if !matches!(tree::file_name(source.path), "prompts.rs" | "words.rs") {
+        let literals = rust.literals.iter();
+        let shipped = literals.filter(|literal| source.is_shipped_at(literal.start));
+        texts.extend(shipped.map(|literal| (literal.start, &rust.raw[literal.clone()])));
     }
-    let is_read = |offset: usize| {
-        source.is_shipped_at(offset)
-            && (is_cli || regions.iter().any(|region| region.contains(&offset)))
-    };
-    let literals = rust.literals.iter();
-    let mut texts: Vec<(usize, &str)> = literals
-        .filter(|literal| is_read(literal.start))
-        .map(|literal| (literal.start, &rust.raw[literal.clone()]))
-        .collect();
     if is_help(source.path) {
         let comments = rust.comments.iter();
         let docs = comments.filter(|comment| rust.raw[comment.start..].starts_with("///"));

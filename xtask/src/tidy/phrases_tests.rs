@@ -22,21 +22,22 @@ fn check_file(path: &str, text: &str, expected: &[&str]) {
 }
 
 #[test]
-fn errors_arguments_and_hints_are_read() {
+fn strings_are_read() {
     let text = "#[error(\"`{name}` is no model\")]\nfn hint(&self) -> String {\n    \"nobody knows\"\n}\n\
-                fn other() { \"nobody\" }\n#[arg(help = \"Go on with it\")]";
+                // nobody\n#[cfg(test)]\nmod tests { fn f() { \"nobody\" } }";
     check_file(
         "crates/a/src/error.rs",
         text,
-        &["a 1: `is no model", "a 3: `nobody", "a 6: `Go on with"],
+        &["a 1: `is no model", "a 3: `nobody"],
     );
+    check_file("crates/a/src/prompts.rs", text, &[]);
 }
 
 #[test]
-fn the_command_line_is_read_whole() {
+fn help_texts_are_read() {
     check_file(
         "crates/fathom-cli/src/args/run.rs",
-        "/// For ever.\n// for ever\nfn f() { \"all the same\" }\n#[cfg(test)]\nmod tests { fn f() { \"nobody\" } }",
+        "/// For ever.\n// for ever\nfn f() { \"all the same\" }",
         &["fathom-cli 3: `all the same", "fathom-cli 1: `For ever"],
     );
     check_file(
