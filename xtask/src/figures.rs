@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 
 use crate::Report;
 use crate::finding::Finding;
-use crate::ratchet::Violation;
+use crate::ratchet::{Direction, Violation};
 use crate::sources::{self, Source};
 use crate::tree::{self, Tree};
 use crate::type_names::{self, TypeDefinition};
@@ -60,7 +60,7 @@ pub(crate) struct Figure {
 enum Mode {
     Print { verbose: bool },
     Check,
-    Write,
+    Write(Direction),
 }
 
 pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
@@ -69,9 +69,10 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
         [] => Mode::Print { verbose: false },
         ["-v" | "--verbose"] => Mode::Print { verbose: true },
         ["--check"] => Mode::Check,
-        ["--write-ceilings"] => Mode::Write,
+        ["--write-ceilings"] => Mode::Write(Direction::Down),
+        ["--write-ceilings", "--loosen"] => Mode::Write(Direction::Any),
         other => bail!(
-            "`figures` takes `-v`, `--check`, `--write-ceilings` or nothing, not `{}`",
+            "`figures` takes `-v`, `--check`, `--write-ceilings [--loosen]` or nothing, not `{}`",
             other.join(" ")
         ),
     };
@@ -88,8 +89,8 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
             let findings = ceilings.judge(&figures, text);
             Report { findings, summary }
         }
-        Mode::Write => {
-            let written = ceilings.tightened(&figures).render();
+        Mode::Write(direction) => {
+            let written = ceilings.updated(&figures, direction).render();
             fs::write(top.join(FILE), written).with_context(|| format!("cannot write `{FILE}`"))?;
             Report::of(format!("{FILE}: written"))
         }

@@ -40,7 +40,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "figures",
-        usage: "figures [-v | --check | --write-ceilings]",
+        usage: "figures [-v | --check | --write-ceilings [--loosen]]",
         about: "count names, comments, lines and crates, and hold them to their limits",
         run: figures::run,
     },

@@ -51,7 +51,8 @@ fn figures_and_limits_belong_together() {
 #[test]
 fn limits_are_only_tightened_and_keep_their_reasons() {
     let written = |figures: &[Figure]| {
-        let text = Ceilings::parse(TEXT).unwrap().tightened(figures).render();
+        let ceilings = Ceilings::parse(TEXT).unwrap();
+        let text = ceilings.updated(figures, Direction::Down).render();
         text.strip_prefix(INTRODUCTION).unwrap().to_owned()
     };
     let worse = [figure("string-errors", 200), figure("why-comments", 10)];
@@ -87,4 +88,16 @@ fn a_bad_line_is_named() {
         );
     }
     assert!(Ceilings::parse("a at-most 1 x\na at-most 2 y\n").is_err());
+}
+
+#[test]
+fn limits_of_crates_alone_can_be_loosened() {
+    let text = "why-comments at-least 6.5 goal 15\nwhy-comments/a at-least 8 goal 15\n";
+    let ceilings = Ceilings::parse(text).unwrap();
+    let figures = [figure("why-comments", 50), figure("why-comments/a", 31)];
+    let written = ceilings.updated(&figures, Direction::Any).render();
+    assert_eq!(
+        written.strip_prefix(INTRODUCTION).unwrap(),
+        "\nwhy-comments at-least 6.5 goal 15\nwhy-comments/a at-least 3 goal 15\n"
+    );
 }

@@ -10,8 +10,19 @@ use crate::sources::Source;
 use crate::tree;
 
 /// Files that open stdout or stderr, how often, and why they may.
-const DOORS: [(&str, usize, &str); 4] = [
+const DOORS: [(&str, usize, &str); 6] = [
     ("crates/fathom-cli/src/output.rs", 2, "masks what it writes"),
+    // Where the same two files are once their folders are there.
+    (
+        "crates/fathom-cli/src/terminal/output.rs",
+        2,
+        "masks what it writes",
+    ),
+    (
+        "crates/fathom-sandbox/src/worker/mod.rs",
+        1,
+        "reads from it",
+    ),
     ("crates/fathom-sandbox/src/worker.rs", 1, "reads from it"),
     (
         "crates/fathom-testkit/src/bin/model-server.rs",
