@@ -223,7 +223,8 @@ pub(super) fn keys<'a>(
 ) -> Vec<Key<'a>> {
     let mut keys = Vec::new();
     for root in roots {
-        let candidates = types.by_name.get(root.name).into_iter().flatten();
+        let names = root.name.split('|');
+        let candidates = names.flat_map(|name| types.by_name.get(name).into_iter().flatten());
         let mut candidates =
             candidates.filter(|found| found.owner == root.owner && found.path.contains(root.place));
         let Some(found) = candidates.next() else {

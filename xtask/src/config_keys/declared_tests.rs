@@ -63,7 +63,7 @@ fn a_type_may_be_read_as_another_or_be_flat() {
                 #[derive(Deserialize)]\n#[serde(try_from = \"Written\")]\nstruct Size { unread: u8 }\n\
                 #[derive(Deserialize)]\nstruct Written { bytes: u64 }\n";
     check_keys(
-        "a.toml tool a File config",
+        "a.toml tool a ToolsFile|File config",
         &[("crates/a/src/config.rs", text)],
         &["a.toml tool.name", "a.toml tool.size.bytes"],
     );

@@ -46,7 +46,7 @@ pub(super) fn check(sources: &[Source<'_>], shared: &BTreeMap<&str, &str>) -> Ch
             let message = format!("`{name}` does not say what the type is");
             violations.push(violation("vague-type-name", owner, definition, message));
         }
-        if definition.is_public && is_bare(name) {
+        if definition.is_public && BARE.contains(name) {
             let message =
                 format!("`{name}` does not say whose it is: `RlmConfig`, `CouncilReport`");
             violations.push(violation("bare-type-name", owner, definition, message));
@@ -65,11 +65,6 @@ pub(super) fn check(sources: &[Source<'_>], shared: &BTreeMap<&str, &str>) -> Ch
         findings,
         violations,
     }
-}
-
-/// An error's cause is one by its name: `RefusedCause` of what?
-fn is_bare(name: &str) -> bool {
-    BARE.contains(&name) || (name.ends_with("Cause") && !name.contains("Error"))
 }
 
 fn violation(

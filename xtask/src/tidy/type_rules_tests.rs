@@ -62,7 +62,7 @@ fn names_that_say_nothing_are_found_by_crate() {
 
 #[test]
 fn names_that_do_not_say_whose_are_found_when_they_are_public() {
-    let text = "pub struct Params;\npub enum RefusalCause {}\npub enum ErrorCause {}\nstruct Report;\npub struct RlmReport;";
+    let text = "pub struct Params;\npub enum Cause {}\npub enum EscalationCause {}\nstruct Report;\npub struct RlmReport;";
     check_files(
         &[("crates/a/src/lib.rs", text)],
         "",
