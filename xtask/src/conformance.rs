@@ -9,8 +9,11 @@ use std::fs;
 use anyhow::{Context, bail};
 
 use crate::Report;
-use crate::finding::Finding;
+use crate::generated;
+use crate::sources;
 use crate::tree::{self, Tree};
+
+pub(crate) use scan::is_journey_file;
 
 const TABLE: &str = "docs/conformance.md";
 
@@ -32,10 +35,11 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
     let top = tree::top_folder()?;
     let tree = Tree::read(&top)?;
     let sections = requirements::all()?;
-    let tests: Vec<scan::Test> = tree
-        .rust_texts()
-        .filter(|(path, _)| is_scanned(path))
-        .flat_map(|(path, text)| scan::tests_in(path, text))
+    let sources = sources::parse_all(&tree);
+    let tests: Vec<scan::Test> = sources
+        .iter()
+        .filter(|source| is_scanned(source.path))
+        .flat_map(|source| scan::tests_in(source.path, &source.rust))
         .collect();
     let text = table::render(&sections, &tests);
     let mut findings = Vec::new();
@@ -43,7 +47,10 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<Report> {
         Mode::Write => {
             fs::write(top.join(TABLE), &text).with_context(|| format!("cannot write `{TABLE}`"))?;
         }
-        Mode::Check => findings.extend(difference(tree.text(TABLE).unwrap_or_default(), &text)),
+        Mode::Check => {
+            let file = tree.text(TABLE).unwrap_or_default();
+            findings.extend(generated::difference(TABLE, file, &text, "conformance"));
+        }
     }
     let summary = summary(&sections, &tests);
     Ok(Report { findings, summary })
@@ -58,24 +65,8 @@ fn is_scanned(path: &str) -> bool {
     )
 }
 
-/// The first line at which the file and the table part.
-fn difference(file: &str, table: &str) -> Option<Finding> {
-    if file == table {
-        return None;
-    }
-    let same = file
-        .lines()
-        .zip(table.lines())
-        .take_while(|(in_file, in_table)| in_file == in_table)
-        .count();
-    let message = "out of date: run `cargo xtask conformance`";
-    Some(Finding::new(TABLE, same + 1, message))
-}
-
 fn summary(sections: &[requirements::Section], tests: &[scan::Test]) -> String {
-    let shown = table::shown_count(sections, tests);
-    let total = table::total_count(sections);
-    let count = format!("conformance: {shown} of {total} requirements shown");
+    let count = format!("conformance: {}", table::counts(sections, tests));
     let notes = table::unknown_ids(sections, tests)
         .into_iter()
         .map(|(test, id)| {

@@ -1,18 +1,24 @@
 //! Developer tasks of the workspace: `cargo xtask <task>`.
 #![expect(
-    clippy::print_stdout,
     clippy::print_stderr,
     reason = "a developer's tool talks to the terminal"
 )]
 
+mod config_keys;
 mod conformance;
+mod figures;
 mod finding;
 mod fuzz;
+mod generated;
 mod pattern;
+mod ratchet;
 mod rust_source;
+mod sources;
 mod tidy;
 mod tree;
+mod type_names;
 
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use finding::Finding;
@@ -28,15 +34,27 @@ struct Task {
 const TASKS: &[Task] = &[
     Task {
         name: "tidy",
-        usage: "tidy",
+        usage: "tidy [--show [CHECK [KEY]] | --write-ratchets [--loosen]]",
         about: "check the rules that the compiler does not know",
         run: tidy::run,
+    },
+    Task {
+        name: "figures",
+        usage: "figures [-v | --check | --write-ceilings [--loosen]]",
+        about: "count names, comments, lines and crates, and hold them to their limits",
+        run: figures::run,
     },
     Task {
         name: "conformance",
         usage: "conformance [--check]",
         about: "write docs/conformance.md from the tests, or check that it is current",
         run: conformance::run,
+    },
+    Task {
+        name: "config-keys",
+        usage: "config-keys",
+        about: "write docs/dev/config-keys.md: configuration keys and the journeys that show each",
+        run: config_keys::run,
     },
     Task {
         name: "fuzz",
@@ -50,6 +68,16 @@ const TASKS: &[Task] = &[
 pub(crate) struct Report {
     findings: Vec<Finding>,
     summary: String,
+}
+
+impl Report {
+    /// A report without findings.
+    pub(crate) fn of(summary: String) -> Self {
+        Self {
+            findings: Vec::new(),
+            summary,
+        }
+    }
 }
 
 /// Findings were printed.
@@ -78,10 +106,13 @@ fn main() -> ExitCode {
 }
 
 fn print_report(report: &Report) -> ExitCode {
-    for finding in &report.findings {
-        println!("{finding}");
+    let lines = report.findings.iter().map(ToString::to_string);
+    for line in lines.chain([report.summary.clone()]) {
+        if print_line(&line).is_err() {
+            // The reader has seen enough, as `head` has.
+            break;
+        }
     }
-    println!("{}", report.summary);
     if report.findings.is_empty() {
         ExitCode::SUCCESS
     } else {
@@ -89,9 +120,17 @@ fn print_report(report: &Report) -> ExitCode {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a developer's tool talks to the terminal, and `println!` panics once nobody reads on"
+)]
+fn print_line(line: &str) -> io::Result<()> {
+    writeln!(io::stdout(), "{line}")
+}
+
 fn print_usage() {
     eprintln!("usage: cargo xtask <task>\n");
     for task in TASKS {
-        eprintln!("  {:<30} {}", task.usage, task.about);
+        eprintln!("  {}\n      {}", task.usage, task.about);
     }
 }

@@ -11,6 +11,17 @@ use crate::pattern;
 pub(crate) struct RustSource<'a> {
     pub(crate) raw: &'a str,
     pub(crate) code: String,
+    /// Where comments stand, a line comment without its line's end.
+    pub(crate) comments: Vec<Range<usize>>,
+    /// Where strings and characters stand, with their quotes.
+    pub(crate) literals: Vec<Range<usize>>,
+}
+
+/// Neighbouring lines of documentation.
+pub(crate) struct DocBlock<'a> {
+    pub(crate) offset: usize,
+    /// Without the slashes and the space after them.
+    pub(crate) lines: Vec<&'a str>,
 }
 
 /// What stands directly before an item.
@@ -23,10 +34,38 @@ pub(crate) struct Preamble<'a> {
 
 impl<'a> RustSource<'a> {
     pub(crate) fn parse(raw: &'a str) -> Self {
+        let (comments, literals) = comments_and_literals(raw);
+        let code = with_blanks(raw, comments.iter().chain(&literals));
         Self {
             raw,
-            code: blank_comments_and_literals(raw),
+            code,
+            comments,
+            literals,
         }
+    }
+
+    /// The documentation in `///` and `//!`, block by block.
+    pub(crate) fn doc_blocks(&self) -> Vec<DocBlock<'a>> {
+        let mut blocks: Vec<DocBlock<'a>> = Vec::new();
+        let mut previous_end = None;
+        for comment in &self.comments {
+            let Some(text) = doc_text(&self.raw[comment.clone()]) else {
+                continue;
+            };
+            let goes_on = previous_end.is_some_and(|end: usize| {
+                let gap = &self.raw[end..comment.start];
+                gap.trim().is_empty() && gap.matches('\n').count() == 1
+            });
+            previous_end = Some(comment.end);
+            match blocks.last_mut() {
+                Some(block) if goes_on => block.lines.push(text),
+                _ => blocks.push(DocBlock {
+                    offset: comment.start,
+                    lines: vec![text],
+                }),
+            }
+        }
+        blocks
     }
 
     /// The attributes and docs of the item that starts at an offset.
@@ -57,6 +96,11 @@ impl<'a> RustSource<'a> {
         }
     }
 
+    /// The offset of the bracket that closes the one at `open`.
+    pub(crate) fn closing(&self, open: usize) -> Option<usize> {
+        close_bracket(&self.code, open)
+    }
+
     /// The byte ranges of inline test modules and test functions.
     pub(crate) fn test_regions(&self) -> Vec<Range<usize>> {
         static TEST_ATTRIBUTE: LazyLock<Regex> = LazyLock::new(|| {
@@ -72,7 +116,7 @@ impl<'a> RustSource<'a> {
                 } else {
                     body
                 };
-                Some(found.start()..end)
+                Some(found.start()..end + 1)
             })
             .collect()
     }
@@ -114,47 +158,81 @@ fn open_bracket(code: &str) -> Option<usize> {
     None
 }
 
-fn blank_comments_and_literals(raw: &str) -> String {
-    let mut code = raw.as_bytes().to_vec();
+/// The text of a line of documentation; a divider such as `////` is none.
+fn doc_text(comment: &str) -> Option<&str> {
+    let text = comment.strip_prefix("//!").or_else(|| {
+        comment
+            .strip_prefix("///")
+            .filter(|text| !text.starts_with('/'))
+    })?;
+    Some(text.strip_prefix(' ').unwrap_or(text).trim_end())
+}
+
+fn comments_and_literals(raw: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    let (mut comments, mut literals) = (Vec::new(), Vec::new());
     let mut at = 0;
-    while at < code.len() {
-        match token(raw, at) {
-            Token::Code { end } => at = end,
-            Token::Blank { end } => {
-                let hidden = code[at..end].iter_mut().filter(|byte| **byte != b'\n');
-                hidden.for_each(|byte| *byte = b' ');
-                at = end;
-            }
+    while at < raw.len() {
+        let token = token(raw, at);
+        match token.kind {
+            TokenKind::Code => {}
+            TokenKind::Comment => comments.push(at..token.end),
+            TokenKind::Literal => literals.push(at..token.end),
         }
+        at = token.end;
     }
-    // Comments and literals begin and end at ASCII bytes, so no character was split.
-    String::from_utf8_lossy(&code).into_owned()
+    (comments, literals)
+}
+
+/// A copy with blanks in place of some ranges; lines stay where they are.
+pub(crate) fn with_blanks<'r>(
+    text: &str,
+    ranges: impl Iterator<Item = &'r Range<usize>>,
+) -> String {
+    let mut copy = text.as_bytes().to_vec();
+    for range in ranges {
+        let hidden = copy[range.clone()]
+            .iter_mut()
+            .filter(|byte| **byte != b'\n');
+        hidden.for_each(|byte| *byte = b' ');
+    }
+    // The ranges begin and end at ASCII bytes, so no character was split.
+    String::from_utf8_lossy(&copy).into_owned()
 }
 
 /// A piece of the text, up to its end.
-enum Token {
-    Code { end: usize },
-    Blank { end: usize },
+struct Token {
+    kind: TokenKind,
+    end: usize,
+}
+
+enum TokenKind {
+    Code,
+    Comment,
+    Literal,
 }
 
 fn token(raw: &str, at: usize) -> Token {
     let bytes = raw.as_bytes();
-    let literal_end = match bytes[at] {
-        b'/' if bytes[at..].starts_with(b"//") => Some(line_end(bytes, at)),
-        b'/' if bytes[at..].starts_with(b"/*") => Some(block_comment_end(bytes, at)),
-        b'"' => Some(string_end(bytes, at)),
-        b'\'' => char_literal_end(raw, at),
+    let hidden = match bytes[at] {
+        b'/' if bytes[at..].starts_with(b"//") => Some((TokenKind::Comment, line_end(bytes, at))),
+        b'/' if bytes[at..].starts_with(b"/*") => {
+            Some((TokenKind::Comment, block_comment_end(bytes, at)))
+        }
+        b'"' => Some((TokenKind::Literal, string_end(bytes, at))),
+        b'\'' => char_literal_end(raw, at).map(|end| (TokenKind::Literal, end)),
         byte if is_word(byte) => {
             let end = word_end(bytes, at);
             // A word is taken whole, so that the `r` of `for"…"` is no prefix.
-            return raw_string_end(bytes, at, end)
-                .map_or(Token::Code { end }, |end| Token::Blank { end });
+            let literal = raw_string_end(bytes, at, end);
+            Some(literal.map_or((TokenKind::Code, end), |end| (TokenKind::Literal, end)))
         }
         _ => None,
     };
-    literal_end.map_or(Token::Code { end: at + 1 }, |end| Token::Blank {
+    let (kind, end) = hidden.unwrap_or((TokenKind::Code, at + 1));
+    Token {
+        kind,
         end: end.min(bytes.len()),
-    })
+    }
 }
 
 fn is_word(byte: u8) -> bool {

@@ -74,3 +74,30 @@ fn test_regions_cover_modules_and_functions_and_nothing_else() {
     assert!(inside("e()"));
     assert!(!inside("fn f"));
 }
+
+#[test]
+fn comments_and_literals_are_told_apart() {
+    let raw = "f(\"a // b\", 'c'); // d\n/* e */";
+    let source = RustSource::parse(raw);
+    let at = |ranges: &[std::ops::Range<usize>]| -> Vec<&str> {
+        ranges.iter().map(|range| &raw[range.clone()]).collect()
+    };
+    assert_eq!(at(&source.comments), ["// d", "/* e */"]);
+    assert_eq!(at(&source.literals), ["\"a // b\"", "'c'"]);
+}
+
+#[test]
+fn documentation_is_read_block_by_block() {
+    let raw = "//! Top.\n\n/// One.\n///\n///  Two.\nfn f() {}\n// aside\n//// line\n/// Three.\nfn g() {}";
+    let source = RustSource::parse(raw);
+    let blocks: Vec<Vec<&str>> = source
+        .doc_blocks()
+        .into_iter()
+        .map(|block| block.lines)
+        .collect();
+    assert_eq!(
+        blocks,
+        [vec!["Top."], vec!["One.", "", " Two."], vec!["Three."]]
+    );
+    assert_eq!(source.doc_blocks()[1].offset, 10);
+}

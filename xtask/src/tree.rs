@@ -99,7 +99,13 @@ pub(crate) fn output_of(
 }
 
 pub(crate) fn is_rust(path: &str) -> bool {
-    Path::new(path).extension().is_some_and(|ext| ext == "rs")
+    has_extension(path, "rs")
+}
+
+pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path)
+        .extension()
+        .is_some_and(|ext| ext == extension)
 }
 
 /// The last part of a path.

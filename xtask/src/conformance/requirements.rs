@@ -4,6 +4,9 @@ use anyhow::bail;
 
 const SOURCE: &str = include_str!("../requirements.txt");
 
+/// Letters that an ID begins with, one for each subject.
+const LETTERS: &[u8] = b"ECPGRXHQTUVDSWN";
+
 /// A group of requirements under one heading.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Section {
@@ -58,8 +61,8 @@ pub(crate) fn parse(text: &str) -> anyhow::Result<Vec<Section>> {
 pub(crate) fn is_id(word: &str) -> bool {
     matches!(
         word.as_bytes(),
-        [b'E' | b'C' | b'P' | b'G' | b'R' | b'X', tens, ones]
-            if tens.is_ascii_digit() && ones.is_ascii_digit()
+        [letter, tens, ones]
+            if LETTERS.contains(letter) && tens.is_ascii_digit() && ones.is_ascii_digit()
     )
 }
 

@@ -2,31 +2,43 @@ use super::*;
 
 #[test]
 fn the_list_is_whole() {
-    let counts: Vec<(u8, usize)> = all()
+    let mut counts: Vec<(char, usize)> = LETTERS.iter().map(|&letter| (letter.into(), 0)).collect();
+    for requirement in all()
         .unwrap()
         .iter()
-        .map(|section| {
-            let letter = section.requirements[0].id.as_bytes()[0];
-            for (index, requirement) in section.requirements.iter().enumerate() {
-                let expected = format!("{}{:02}", char::from(letter), index + 1);
-                assert_eq!(requirement.id, expected, "in order and without gaps");
-                assert!(
-                    !requirement.phrase.contains('|'),
-                    "a bar would split the row"
-                );
-            }
-            (letter, section.requirements.len())
-        })
-        .collect();
+        .flat_map(|section| &section.requirements)
+    {
+        let letter = requirement.id.chars().next();
+        let (letter, count) = counts
+            .iter_mut()
+            .find(|(known, _)| Some(*known) == letter)
+            .unwrap();
+        *count += 1;
+        let expected = format!("{letter}{count:02}");
+        assert_eq!(requirement.id, expected, "in order and without gaps");
+        assert!(
+            !requirement.phrase.contains('|'),
+            "a bar would split the row"
+        );
+    }
     assert_eq!(
         counts,
         [
-            (b'E', 19),
-            (b'C', 11),
-            (b'P', 10),
-            (b'G', 13),
-            (b'R', 7),
-            (b'X', 8)
+            ('E', 19),
+            ('C', 20),
+            ('P', 15),
+            ('G', 19),
+            ('R', 15),
+            ('X', 8),
+            ('H', 9),
+            ('Q', 14),
+            ('T', 12),
+            ('U', 23),
+            ('V', 7),
+            ('D', 6),
+            ('S', 12),
+            ('W', 6),
+            ('N', 10),
         ]
     );
 }

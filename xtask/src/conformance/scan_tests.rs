@@ -3,7 +3,7 @@ use super::*;
 /// Each test found, as `name: IDs`.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
-    let found: Vec<String> = tests_in("a.rs", text)
+    let found: Vec<String> = tests_in("a.rs", &RustSource::parse(text))
         .iter()
         .map(|test| {
             format!(
@@ -84,4 +84,32 @@ fn attributes_stand_in_any_order() {
         "#[test]\n#[expect(clippy::too_many_lines, reason = \"a table\")]\nfn c05_votes() {}\nfn c06_helper() {}",
         &["c05_votes: C05"],
     );
+}
+
+#[test]
+fn a_journey_lies_where_only_the_outside_is_driven_and_begins_with_its_id() {
+    let journeys = |path: &str| {
+        let text = "#[test] fn e06_e07_x() {}\n#[test] fn kill_x04_loses() {}\n/// E08\n#[test] fn e09_x() {}";
+        let tests = tests_in(path, &RustSource::parse(text));
+        let ids: Vec<String> = tests
+            .into_iter()
+            .flat_map(|test| test.journey_ids)
+            .collect();
+        ids.join(" ")
+    };
+    for path in [
+        "crates/fathom-cli/tests/it/runs.rs",
+        "crates/fathom/tests/journeys/ask.rs",
+        "crates/fathom-server/tests/journeys/api/runs.rs",
+    ] {
+        assert_eq!(journeys(path), "E06 E07 E09", "{path}");
+    }
+    for path in [
+        "crates/fathom-cli/src/runs_tests.rs",
+        "crates/fathom-store/tests/it/runs.rs",
+        "crates/fathom-store/tests/journeys/runs.rs",
+        "xtask/src/tree.rs",
+    ] {
+        assert_eq!(journeys(path), "", "{path}");
+    }
 }

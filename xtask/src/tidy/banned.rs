@@ -8,8 +8,7 @@ use regex::Regex;
 
 use crate::finding::Finding;
 use crate::pattern;
-use crate::rust_source::RustSource;
-use crate::tree;
+use crate::sources::Source;
 
 /// Paths that exist on one machine only, in any text file.
 pub(super) fn check_machine_paths(path: &str, text: &str) -> Vec<Finding> {
@@ -71,21 +70,17 @@ static BANS: LazyLock<Vec<Ban>> = LazyLock::new(|| {
 });
 
 /// Code that must not be in a Rust file; comments and strings may speak of it.
-pub(super) fn check_rust(path: &str, text: &str) -> Vec<Finding> {
-    let source = RustSource::parse(text);
-    let test_regions = source.test_regions();
-    let in_test = |offset: usize| {
-        tree::is_test_file(path) || test_regions.iter().any(|region| region.contains(&offset))
-    };
+pub(super) fn check_rust(source: &Source<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for ban in BANS.iter() {
-        for found in ban.pattern.find_iter(&source.code) {
+        for found in ban.pattern.find_iter(&source.rust.code) {
             let applies = match ban.place {
                 Place::Everywhere => true,
-                Place::Tests => in_test(found.start()),
+                Place::Tests => !source.is_shipped_at(found.start()),
             };
             if applies {
-                findings.push(Finding::at(path, text, found.start(), ban.message));
+                let raw = source.rust.raw;
+                findings.push(Finding::at(source.path, raw, found.start(), ban.message));
             }
         }
     }

@@ -1,5 +1,7 @@
 use super::*;
 use crate::finding::printed;
+use crate::sources;
+use crate::tree::Tree;
 
 const SLEEP: &str = concat!("sle", "ep");
 const IGNORE: &str = concat!("ign", "ore");
@@ -7,7 +9,8 @@ const ALLOW: &str = concat!("al", "low");
 
 #[track_caller]
 fn found_in(path: &str, text: &str, count: usize) {
-    let findings = check_rust(path, text);
+    let tree = Tree::of(&[(path, text)]);
+    let findings = check_rust(&sources::parse_all(&tree)[0]);
     assert_eq!(findings.len(), count, "{:?} in {text}", printed(&findings));
 }
 

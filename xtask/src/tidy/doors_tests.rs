@@ -1,8 +1,11 @@
 use super::*;
 use crate::finding::printed;
+use crate::sources;
+use crate::tree::Tree;
 
 fn found(path: &str, text: &str) -> Vec<String> {
-    printed(&check(std::iter::once((path, text))))
+    let tree = Tree::of(&[(path, text)]);
+    printed(&check(&sources::parse_all(&tree)))
 }
 
 #[test]

@@ -1,20 +1,24 @@
 //! Which crate may depend on which.
 //!
-//! core ← adapters ← host ← server ← cli. An arrow may skip layers, never turn round. The binary
-//! offers the server's `serve`, so cli stands above server.
+//! core ← programs ← host ← facade ← server ← cli, and core ← adapters ← host. An arrow may skip layers,
+//! never turn round. The binary offers the server's `serve`, so cli stands above server. What the two
+//! need of the layers below the facade they get from the facade; what they still take past it is counted.
 
 use anyhow::Context;
 use serde_json::Value;
 
+use super::Checked;
 use crate::finding::Finding;
+use crate::ratchet::Violation;
 use crate::tree::{self, Tree};
 
 /// What would bring IO, time or chance into the pure core.
 const IMPURE: [&str; 5] = ["tokio", "rand", "getrandom", "reqwest", "rusqlite"];
 
 /// The crates whose doubles testkit offers.
-const TESTKIT_USES: [&str; 4] = [
+const TESTKIT_USES: [&str; 5] = [
     "fathom-core",
+    "fathom-programs",
     "fathom-store",
     "fathom-models",
     "fathom-host",
@@ -23,8 +27,10 @@ const TESTKIT_USES: [&str; 4] = [
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layer {
     Core,
+    Programs,
     Adapter,
     Host,
+    Facade,
     Server,
     Cli,
     Testkit,
@@ -36,7 +42,9 @@ fn layer(name: &str) -> Option<Layer> {
         "fathom-core" => Layer::Core,
         "fathom-store" | "fathom-models" | "fathom-local" | "fathom-material"
         | "fathom-sandbox" | "fathom-gateway" | "fathom-tools" | "fathom-output" => Layer::Adapter,
+        "fathom-programs" => Layer::Programs,
         "fathom-host" => Layer::Host,
+        "fathom" => Layer::Facade,
         "fathom-server" => Layer::Server,
         "fathom-cli" => Layer::Cli,
         "fathom-testkit" => Layer::Testkit,
@@ -59,7 +67,7 @@ struct Edge<'a> {
 }
 
 /// Checks the output of `cargo metadata --no-deps`; the tree lends the manifests' lines.
-pub(super) fn check(metadata: &str, tree: &Tree) -> anyhow::Result<Vec<Finding>> {
+pub(super) fn check(metadata: &str, tree: &Tree) -> anyhow::Result<Checked> {
     let metadata: Value = serde_json::from_str(metadata).context("cargo's metadata is no JSON")?;
     let top = text(&metadata, "workspace_root")?;
     let packages = list(&metadata, "packages")?;
@@ -67,7 +75,7 @@ pub(super) fn check(metadata: &str, tree: &Tree) -> anyhow::Result<Vec<Finding>>
         .iter()
         .map(|package| text(package, "name"))
         .collect::<anyhow::Result<_>>()?;
-    let mut findings = Vec::new();
+    let mut checked = Checked::default();
     for package in packages {
         let owner = text(package, "name")?;
         let manifest = text(package, "manifest_path")?;
@@ -75,7 +83,7 @@ pub(super) fn check(metadata: &str, tree: &Tree) -> anyhow::Result<Vec<Finding>>
             .strip_prefix(top)
             .unwrap_or(manifest)
             .trim_start_matches('/');
-        findings.extend(check_place(owner, manifest));
+        checked.findings.extend(check_place(owner, manifest));
         for dependency in list(package, "dependencies")? {
             let edge = Edge {
                 owner,
@@ -85,13 +93,32 @@ pub(super) fn check(metadata: &str, tree: &Tree) -> anyhow::Result<Vec<Finding>>
                     _ => Kind::Shipped,
                 },
             };
-            if let Some(message) = refusal(&edge, &names) {
+            let finding = |message| {
                 let line = line_of_dependency(tree.text(manifest), &edge);
-                findings.push(Finding::new(manifest, line, message));
+                Finding::new(manifest, line, message)
+            };
+            if let Some(message) = refusal(&edge, &names) {
+                checked.findings.push(finding(message));
+            } else if passes_facade(&edge, &names) {
+                let message = format!("`{owner}` uses `{}` past the facade `fathom`", edge.target);
+                let key = format!("{owner}/{}", edge.target);
+                checked
+                    .violations
+                    .push(Violation::new("past-facade", key, finding(message)));
             }
         }
     }
-    Ok(findings)
+    Ok(checked)
+}
+
+/// Whether the binary or the server ships something of below the facade that it did not get from there.
+fn passes_facade(edge: &Edge<'_>, workspace: &[&str]) -> bool {
+    let is_above = matches!(layer(edge.owner), Some(Layer::Server | Layer::Cli));
+    let is_below = matches!(
+        layer(edge.target),
+        Some(Layer::Core | Layer::Programs | Layer::Adapter | Layer::Host)
+    );
+    is_above && is_below && edge.kind == Kind::Shipped && workspace.contains(&edge.target)
 }
 
 /// A crate has a layer, and its folder has its name.
@@ -119,9 +146,11 @@ fn refusal(edge: &Edge<'_>, workspace: &[&str]) -> Option<String> {
         kind,
     } = *edge;
     if !workspace.contains(&target) {
-        let impure = owner == "fathom-core" && kind == Kind::Shipped && IMPURE.contains(&target);
-        return impure
-            .then(|| format!("the core is pure: `{target}` belongs in an adapter or the host"));
+        let is_pure = matches!(layer(owner), Some(Layer::Core | Layer::Programs));
+        let impure = is_pure && kind == Kind::Shipped && IMPURE.contains(&target);
+        return impure.then(|| {
+            format!("core and programs are pure: `{target}` belongs in an adapter or the host")
+        });
     }
     let (from, to) = (layer(owner)?, layer(target)?);
     if to == Layer::Testkit && kind == Kind::Shipped {
@@ -132,13 +161,14 @@ fn refusal(edge: &Edge<'_>, workspace: &[&str]) -> Option<String> {
     let allowed = match from {
         _ if to == Layer::Testkit => from != Layer::Testkit,
         Layer::Core => false,
-        Layer::Adapter => to == Layer::Core,
-        Layer::Host => matches!(to, Layer::Core | Layer::Adapter),
-        Layer::Server => matches!(to, Layer::Core | Layer::Adapter | Layer::Host),
-        Layer::Cli => matches!(
+        Layer::Programs | Layer::Adapter => to == Layer::Core,
+        Layer::Host => matches!(to, Layer::Core | Layer::Programs | Layer::Adapter),
+        Layer::Facade => matches!(
             to,
-            Layer::Core | Layer::Adapter | Layer::Host | Layer::Server
+            Layer::Core | Layer::Programs | Layer::Adapter | Layer::Host
         ),
+        Layer::Server => !matches!(to, Layer::Server | Layer::Cli | Layer::Xtask),
+        Layer::Cli => !matches!(to, Layer::Cli | Layer::Xtask),
         Layer::Testkit => TESTKIT_USES.contains(&target),
         Layer::Xtask => true,
     };

@@ -4,9 +4,11 @@ use super::*;
 use crate::finding::printed;
 
 /// Checks one crate's dependencies, written as (name, kind), in a workspace of all crates.
-fn findings(owner: &str, dependencies: &[(&str, &str)]) -> Vec<String> {
+fn checked(owner: &str, dependencies: &[(&str, &str)]) -> Checked {
     let all = [
+        "fathom",
         "fathom-core",
+        "fathom-programs",
         "fathom-store",
         "fathom-models",
         "fathom-local",
@@ -37,7 +39,11 @@ fn findings(owner: &str, dependencies: &[(&str, &str)]) -> Vec<String> {
         .map(|name| package(name, if *name == owner { dependencies } else { &[] }))
         .collect();
     let metadata = json!({"workspace_root": "/top", "packages": packages}).to_string();
-    printed(&check(&metadata, &Tree::of(&[])).unwrap())
+    check(&metadata, &Tree::of(&[])).unwrap()
+}
+
+fn findings(owner: &str, dependencies: &[(&str, &str)]) -> Vec<String> {
+    printed(&checked(owner, dependencies).findings)
 }
 
 #[track_caller]
@@ -60,6 +66,50 @@ fn edges_point_towards_the_core() {
     allowed("fathom-server", "fathom-host", "normal");
     allowed("fathom-cli", "fathom-host", "normal");
     allowed("fathom-cli", "fathom-server", "normal");
+}
+
+#[test]
+fn programs_stand_between_the_core_and_the_host() {
+    allowed("fathom-programs", "fathom-core", "normal");
+    allowed("fathom-host", "fathom-programs", "normal");
+    refused("fathom-core", "fathom-programs", "normal");
+    refused("fathom-core", "fathom-programs", "dev");
+    refused("fathom-store", "fathom-programs", "normal");
+    refused("fathom-programs", "fathom-store", "normal");
+    refused("fathom-programs", "fathom-host", "normal");
+}
+
+#[test]
+fn the_facade_stands_above_the_host_and_below_server_and_cli() {
+    allowed("fathom", "fathom-host", "normal");
+    allowed("fathom", "fathom-programs", "normal");
+    allowed("fathom-server", "fathom", "normal");
+    allowed("fathom-cli", "fathom", "normal");
+    refused("fathom-host", "fathom", "normal");
+    refused("fathom", "fathom-cli", "normal");
+    refused("fathom", "fathom-server", "dev");
+}
+
+#[test]
+fn what_the_cli_takes_past_the_facade_is_counted() {
+    let dependencies = [
+        ("fathom-host", "normal"),
+        ("fathom-server", "normal"),
+        ("fathom-store", "dev"),
+        ("fathom", "normal"),
+        ("serde", "normal"),
+    ];
+    let keys: Vec<String> = checked("fathom-cli", &dependencies)
+        .violations
+        .into_iter()
+        .map(|violation| violation.key)
+        .collect();
+    assert_eq!(keys, ["fathom-cli/fathom-host"]);
+    assert!(
+        checked("fathom-host", &[("fathom-store", "normal")])
+            .violations
+            .is_empty()
+    );
 }
 
 #[test]
@@ -104,6 +154,7 @@ fn testkit_is_for_tests() {
 fn the_core_stays_pure() {
     for target in IMPURE {
         refused("fathom-core", target, "normal");
+        refused("fathom-programs", target, "normal");
         allowed("fathom-core", target, "dev");
         allowed("fathom-host", target, "normal");
     }
@@ -116,7 +167,11 @@ fn a_crate_outside_the_layers_is_found() {
         {"name": "fathom-new", "manifest_path": "/top/crates/new/Cargo.toml", "dependencies": []},
     ]});
     assert_eq!(
-        printed(&check(&metadata.to_string(), &Tree::of(&[])).unwrap()),
+        printed(
+            &check(&metadata.to_string(), &Tree::of(&[]))
+                .unwrap()
+                .findings
+        ),
         [
             "crates/new/Cargo.toml:1: `fathom-new` has no place in the layers: give it one in xtask's edges.rs",
             "crates/new/Cargo.toml:1: the folder of `fathom-new` has another name",

@@ -9,16 +9,15 @@ use crate::finding::Finding;
 use crate::pattern;
 use crate::tree::{self, Tree};
 
-const PAGES_FOLDER: &str = "docs/errors";
+pub(super) const PAGES_FOLDER: &str = "docs/errors";
 
 pub(super) fn check(tree: &Tree) -> Vec<Finding> {
     let codes = codes_in_sources(tree);
     let pages: BTreeMap<&str, &str> = tree
         .texts()
         .map(|(path, _)| path)
-        .filter(|path| tree::folder(path) == PAGES_FOLDER)
+        .filter(|path| is_page(path))
         .map(|path| (tree::file_name(path).trim_end_matches(".md"), path))
-        .filter(|(name, _)| *name != "README")
         .collect();
     let without_page = codes
         .iter()
@@ -32,6 +31,11 @@ pub(super) fn check(tree: &Tree) -> Vec<Finding> {
         .filter(|(name, _)| !codes.contains_key(**name))
         .map(|(name, path)| Finding::whole(path, format!("no source knows the code `{name}`")));
     without_page.chain(without_code).collect()
+}
+
+/// Whether a file is the page of an error.
+pub(super) fn is_page(path: &str) -> bool {
+    tree::folder(path) == PAGES_FOLDER && tree::file_name(path) != "README.md"
 }
 
 /// Where a code is seen first.

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::finding::Finding;
 use crate::pattern;
-use crate::rust_source::RustSource;
+use crate::sources::Source;
 use crate::tree::{self, Tree};
 
 /// Names that say nothing about what is inside.
@@ -28,14 +28,13 @@ pub(super) fn check_name(path: &str) -> Vec<Finding> {
 }
 
 /// A file that no `mod` names is not compiled, and its tests never run.
-pub(super) fn check_reached(tree: &Tree) -> Vec<Finding> {
-    let declared: BTreeSet<String> = tree
-        .rust_texts()
-        .flat_map(|(path, text)| declared_files(path, text))
-        .collect();
-    tree.rust_texts()
-        .filter(|(path, _)| is_module_file(path) && !declared.contains(*path))
-        .map(|(path, _)| Finding::whole(path, "no `mod` names this file, so it is never compiled"))
+pub(super) fn check_reached(sources: &[Source<'_>]) -> Vec<Finding> {
+    let declared: BTreeSet<String> = sources.iter().flat_map(declared_files).collect();
+    sources
+        .iter()
+        .map(|source| source.path)
+        .filter(|path| is_module_file(path) && !declared.contains(*path))
+        .map(|path| Finding::whole(path, "no `mod` names this file, so it is never compiled"))
         .collect()
 }
 
@@ -46,6 +45,14 @@ pub(super) fn check_one_integration_binary(tree: &Tree) -> Vec<Finding> {
             let parts: Vec<&str> = path.split('/').collect();
             match parts.as_slice() {
                 ["crates", _, "tests", _] => true,
+                // The conformance table knows journeys by this folder.
+                [
+                    "crates",
+                    "fathom" | "fathom-server",
+                    "tests",
+                    "journeys",
+                    "main.rs",
+                ] => false,
                 ["crates", _, "tests", folder, "main.rs"] => *folder != "it",
                 _ => false,
             }
@@ -63,7 +70,7 @@ pub(super) fn check_one_integration_binary(tree: &Tree) -> Vec<Finding> {
 fn is_module_file(path: &str) -> bool {
     let parts: Vec<&str> = path.split('/').collect();
     let (["crates", _, "src", inside @ ..]
-    | ["crates", _, "tests", "it", inside @ ..]
+    | ["crates", _, "tests", "it" | "journeys", inside @ ..]
     | ["xtask", "src", inside @ ..]) = parts.as_slice()
     else {
         return false;
@@ -75,29 +82,34 @@ fn is_module_file(path: &str) -> bool {
 }
 
 /// The files that a file's `mod name;` lines may stand for.
-fn declared_files(path: &str, text: &str) -> Vec<String> {
+fn declared_files(source: &Source<'_>) -> Vec<String> {
     static MODULE: LazyLock<Regex> = LazyLock::new(|| {
         pattern::constant(r"(?m)^[ \t]*(?:pub(?:\([^)]*\))?\s+)?mod\s+(?:r#)?(\w+)\s*;")
     });
-    let source = RustSource::parse(text);
-    let children = children_folder(path);
     let mut files = Vec::new();
-    for captures in MODULE.captures_iter(&source.code) {
+    for captures in MODULE.captures_iter(&source.rust.code) {
         let (Some(item), Some(name)) = (captures.get(0), captures.get(1)) else {
             continue;
         };
-        let attributes = source.preamble(item.start()).attributes;
-        let target = attributes
-            .iter()
-            .find_map(|attribute| path_attribute(attribute));
-        if let Some(target) = target {
-            files.push(join(tree::folder(path), target));
-        } else {
-            files.push(join(&children, &format!("{}.rs", name.as_str())));
-            files.push(join(&children, &format!("{}/mod.rs", name.as_str())));
-        }
+        let attributes = source.rust.preamble(item.start()).attributes;
+        files.extend(child_files(source.path, &attributes, name.as_str()));
     }
     files
+}
+
+/// The files that `mod name;` in a file may stand for.
+pub(super) fn child_files(parent: &str, attributes: &[&str], name: &str) -> Vec<String> {
+    let target = attributes
+        .iter()
+        .find_map(|attribute| path_attribute(attribute));
+    if let Some(target) = target {
+        return vec![join(tree::folder(parent), target)];
+    }
+    let children = children_folder(parent);
+    vec![
+        join(&children, &format!("{name}.rs")),
+        join(&children, &format!("{name}/mod.rs")),
+    ]
 }
 
 /// The folder in which a file's child modules lie.

@@ -1,9 +1,11 @@
 use super::*;
 use crate::finding::printed;
+use crate::sources;
 
 #[track_caller]
 fn unreached(files: &[(&str, &str)], expected: &[&str]) {
-    let findings = check_reached(&Tree::of(files));
+    let tree = Tree::of(files);
+    let findings = check_reached(&sources::parse_all(&tree));
     let expected: Vec<String> = expected
         .iter()
         .map(|path| format!("{path}:1: no `mod` names this file, so it is never compiled"))
@@ -77,6 +79,7 @@ fn a_crate_has_one_integration_binary() {
         ("crates/a/tests/it/budget.rs", ""),
         ("crates/a/tests/extra.rs", ""),
         ("crates/b/tests/other/main.rs", ""),
+        ("crates/fathom/tests/journeys/main.rs", ""),
     ]);
     let message = "a second integration binary: make it a module of tests/it/main.rs";
     assert_eq!(
