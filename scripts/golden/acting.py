@@ -82,18 +82,19 @@ def stages(act, observer="OK", verify="VERIFY: success, it answers", confidence=
     observer = [observer] if isinstance(observer, str) else observer
     act = [act] if isinstance(act, str) else act
     return [
-        reply("PLAN:\n- look\n- answer", PLAN),
-        reply(f"PLAN:\n- look twice\n- answer\nconfidence={confidence}", JUDGE),
-        reply(verify, CHECK),
+        reply("PLAN:\n- look\n- answer", PLAN, times=9),
+        reply(f"PLAN:\n- look twice\n- answer\nconfidence={confidence}", JUDGE, times=9),
+        reply(verify, CHECK, times=9),
         *[reply({"reason": "fair", "vote": "yes", "confidence": 80}, VOTED) for _ in range(3)],
         *[reply(said, ALONG) for said in observer[:-1]],
         reply(observer[-1], ALONG, times=99),
-        *[reply(said, DO) for said in act],
+        *[reply(said, DO) for said in act[:-1]],
+        reply(act[-1], DO, times=9),
     ]
 
 
 def think(world):
-    """`stages` and `motion`, with commands, deliveries and ideas for later."""
+    """`stages` and `motion`, with deliveries and ideas for later."""
     ask = ["think", "Whom do I ask?"]
     said = "RESPONSE: Write to ann@example.org.\nTHOUGHT_SEED: ask Ann about May"
     world.asks(stages(said), *ask)
@@ -113,39 +114,41 @@ def think(world):
         lines = [reply(one, VOTED) for one in said]
         world.asks([*lines, *stages("RESPONSE: 5", confidence="0.1")], *ask, exits=None)
     world.asks([refused(400, match=VOTED, times=9), *stages("RESPONSE: 5", confidence="0.1")], *ask, exits=None)
-    world.asks([refused(400, match=ALONG, times=9), *stages("RESPONSE: 5")], *ask, exits=None)
-    world.asks([refused(400, match=DO, times=9), *stages("RESPONSE: 5")], *ask, exits=None)
     world.asks(stages("RESPONSE: 5"), *ask, "--budget", "calls=3", exits=None)
     world.asks(stages("RESPONSE: Done."), "think", "--idle", exits=None)
-    # Commands: a yes, a no, one that is refused, one that fails, and all taken back.
-    house = desk(world, "house", rules='@id("house")\npermit (principal, action, resource);\n')
-    do = ["think", "Keep the two files."]
-    world.asks(stages("EXECUTE:\nkeep 'a b' c\nRESPONSE: Kept."), *do, *house, exits=3)
-    world.settle()
-    denied = [reply("RESPONSE: You said no.", "were stopped", times=9)]
-    world.asks([*denied, *stages("EXECUTE: keep a\nRESPONSE: Kept.")], *do, *house, exits=3)
-    world.settle("deny", "--why", "not today", exits=None)
-    for line in ("rm -rf /", "keep $(id)", "keep `id`", "keep a; drop b", "keep 'a\nb'", "keep", "send -e x"):
-        stopped = [reply("RESPONSE: I did nothing.", "were stopped", times=9)]
-        world.asks([*stopped, *stages(f"EXECUTE:\n{line}")], *do, *house, exits=None)
-    world.asks(stages("EXECUTE: drop nothing-like-it\nRESPONSE: Done."), *do, *house, exits=3)
-    world.settle(exits=None)
-    undone = "EXECUTE:\nkeep d\nsend b\nkeep e\nRESPONSE: Done."
-    world.asks(stages(undone, verify="VERIFY: fail, nobody wanted e"), *do, *house, exits=3)
-    for _ in range(5):
-        world.settle(exits=3)
-    world.drop("house")
-    # What did not end: outages while it acts and verifies, the end of the process, and commands that wait for a word.
+    # What did not end: outages while it acts and verifies, and the end of the process.
     held = [refused(match=DO), *stages("RESPONSE: 5")]
     world.stops(held, stages("RESPONSE: 6"), *ask, script="first.jsonl")
     held = [refused(match=CHECK), *stages("RESPONSE: 5")]
     world.stops(held, stages("RESPONSE: 6"), *ask, script="second.jsonl")
     held = [reply("late", VOTED, **LATE), *stages("RESPONSE: 5", confidence="0.1")]
     world.killed(held, stages("RESPONSE: 6"), *ask, script="third.jsonl", until=r"^0\.0:.*call_model", times=2)
-    own = desk(world)
+
+
+def commands(world):
+    """`stages` whose acting model writes commands, each after a person's yes."""
+    house = desk(world, "house", rules='@id("house")\npermit (principal, action, resource);\n')
+    do = ["think", "Keep the two files."]
+    world.approve_all(world.asks(stages("EXECUTE:\nkeep 'a b' c\nRESPONSE: Kept."), *do, *house, exits=3))
+    stopped = [reply("RESPONSE: I did nothing.", "were stopped", times=9)]
+    said = world.asks([*stopped, *stages("EXECUTE: keep a\nRESPONSE: Kept.")], *do, *house, exits=3)
+    world.approve_all(world.settle(said, "deny", "--why", "not today"))
+    for line in ("rm -rf /", "keep $(id)", "keep a; drop b", "keep 'a\nb'", "keep", "send -e x"):
+        world.approve_all(world.asks([*stopped, *stages(f"EXECUTE:\n{line}")], *do, *house, exits=None))
+    said = world.asks([*stopped, *stages("EXECUTE: drop nothing-like-it\nRESPONSE: Done.")], *do, *house, exits=3)
+    world.approve_all(said)
+    undone = stages("EXECUTE:\nkeep d\nsend b\nkeep e\nRESPONSE: Done.", verify="VERIFY: fail, nobody wanted e")
+    world.approve_all(world.asks(undone, *do, *house, exits=3))
+    said = world.asks(undone, *do, *house, exits=3)
+    for _ in range(3):
+        said = world.settle(said)
+    world.approve_all(world.settle(said, "deny", "--why", "leave it"))
+    world.drop("house")
+    # What did not end: commands that wait for a word.
+    own = desk(world, rules=f'@id("ask-first")\n@approval("operator")\n{FOR_EVER}\npermit (principal, action, resource);\n')
     lines = stages("EXECUTE:\nkeep f\nsend g\nRESPONSE: Done.")
     for script, words in (("yes.jsonl", ["approve", "approve"]), ("no.jsonl", ["approve", "deny"])):
-        world.waits([*denied, *lines], *do, *own, script=script, words=words)
+        world.waits([*stopped, *lines], *do, *own, script=script, words=words)
 
 
 def looped(name):
@@ -158,25 +161,27 @@ def tools(world):
     ask = ["ask", "Keep the files and tell the others.", *own]
     done = reply("It is done.", times=9)
     look, keep = ("look", {"args": ["one"]}), ("keep", {"args": ["a", "b"]})
-    world.asks([calls(look), calls(keep), done], *ask)
-    world.asks([calls(look, look, ("look", {"args": ["two"]})), calls(look), calls(look), done], *ask, exits=None)
+    world.approve_all(world.asks([calls(keep), done], *ask, exits=None))
+    world.approve_all(world.asks([calls(look), calls(("keep", {"args": ["c"]})), done], *ask, exits=3))
+    world.approve_all(world.asks([calls(look, look, ("look", {"args": ["two"]})), calls(look), calls(look), done], *ask, exits=None))
     wrong = [("look", {"word": 1}), ("look", "not JSON"), ("dance", {}), ("look", {"args": ["x" * 200]})]
-    world.asks([calls(*wrong), calls(*wrong), calls(*wrong), done], *ask, exits=None)
-    world.asks([calls(("hide", {"args": ["x"]})), done], *ask, exits=None)
-    world.asks([calls(("drop", {"args": ["nothing-like-it"]})), done], *ask, exits=None)
-    world.asks([reply(""), done], *ask, exits=None)
-    world.asks([reply('{"name": "look", "arguments": {"args": ["said in words"]}}'), done], *ask, exits=None)
-    world.asks([calls(("look", {"args": [f"n{n}"]}), times=1) for n in range(14)], *ask, exits=None)
-    world.asks([calls(look, times=99)], *ask, "--budget", "calls=4", exits=None)
-    world.asks([refused(400)], *ask, exits=4)
+    world.approve_all(world.asks([calls(*wrong), calls(*wrong), calls(*wrong), done], *ask, exits=None))
+    world.approve_all(world.asks([calls(("hide", {"args": ["x"]})), done], *ask, exits=None))
+    world.approve_all(world.asks([calls(("drop", {"args": ["nothing-like-it"]})), done], *ask, exits=None))
+    world.approve_all(world.asks([reply(""), done], *ask, exits=None))
+    world.approve_all(world.asks([reply('{"name": "look", "arguments": {"args": ["said in words"]}}'), done], *ask, exits=None))
+    world.approve_all(world.asks([calls(("look", {"args": [f"n{n}"]}), times=1) for n in range(14)], *ask, exits=None))
+    world.approve_all(world.asks([calls(look, times=99)], *ask, "--budget", "calls=4", exits=None))
+    world.approve_all(world.asks([refused(413)], *ask, exits=None))
+    # A model that goes on in a new process begins its script anew.
+    told = reply("I told them.", "What came of your calls", times=9)
     send = ("send", {"args": ["to all"]})
-    world.asks([calls(send), done], "ask", "Tell the first.", *own, exits=3)
-    world.settle()
-    world.asks([calls(send), done], "ask", "Tell the second.", *own, exits=3)
-    world.settle("deny", "--why", "not today", exits=None)
-    world.asks([calls(send), done], "ask", "Tell the first.", *own, exits=None)
+    world.approve_all(world.asks([told, calls(send, times=9)], "ask", "Tell the first.", *own, exits=3))
+    said = world.asks([told, calls(send, times=9)], "ask", "Tell the second.", *own, exits=3)
+    world.settle(said, "deny", "--why", "not today")
+    world.approve_all(world.asks([told, calls(send, times=9)], "ask", "Tell the first.", *own, exits=None))
     world.fathom("kill", "--scope", "platform:house", "--why", "a drill")
-    world.asks([calls(keep), done], "ask", "Keep it under the switch.", *own, exits=None)
+    world.approve_all(world.asks([calls(keep), done], "ask", "Keep it under the switch.", *own, exits=None))
     world.fathom("kill", "--scope", "platform:house", "--lift")
     # A platform that loses an answer: what was sent is looked for, and not sent again.
     with Board(lost=1) as board:
@@ -191,16 +196,16 @@ def tools(world):
         world.write("board/tools.toml", publish)
         post = ("publish", {"title": "Spring workshop", "text": "Saturday at ten"})
         on = ["--charter", f"{HERE}/board"]
-        world.asks([calls(post), done], "ask", "Post it.", *on, exits=None)
-        world.asks([calls(post), done], "ask", "Post it again.", *on, exits=None)
-    world.asks([calls(post), done], "ask", "Post it to nobody.", *on, exits=None)
+        world.approve_all(world.asks([calls(post), done], "ask", "Post it.", *on, exits=None))
+        world.approve_all(world.asks([calls(post), done], "ask", "Post it again.", *on, exits=None))
+    world.approve_all(world.asks([calls(post), done], "ask", "Post it to nobody.", *on, exits=None))
     world.drop("board")
     # What did not end: an outage after a call, the end of the process, and calls that wait for a word.
     again = ["ask", "Look, then tell the third.", *own]
     world.stops([calls(look), refused()], [done], *again, script="first.jsonl")
     world.killed([calls(look), reply("late", **LATE)], [done], *again, script="second.jsonl", until="call_model", times=2)
     for number, word in enumerate(["approve", "deny"]):
-        world.waits([calls(send), done], "ask", f"Tell number {number}.", *own, script=f"{word}.jsonl", words=[word])
+        world.waits([told, calls(send, times=9)], "ask", f"Tell number {number}.", *own, script=f"{word}.jsonl", words=[word])
 
 
 GOAL = "Announce the spring workshop"
@@ -235,28 +240,21 @@ def agency(world):
 
     question = "Can my daughter (13) come too?"
     with Board(visitor=question, late=3) as board:
-        world.asks(agency_lines(), *commission(board), exits=3)
-        world.settle(exits=3)
-        world.settle(exits=None)
-        # The same occasion again, one that is judged badly, one that nobody wants, and one under the switch.
-        world.asks(agency_lines(), *commission(board), exits=3)
-        world.settle(exits=None)
-        bad = agency_lines("FAIL It names no date.")
-        world.asks(bad, *commission(board, "--occasion", "badly"), exits=None)
-        world.asks(agency_lines(), *commission(board, "--occasion", "denied"), exits=3)
-        world.settle("deny", "--why", "too early", exits=None)
+        world.approve_all(world.asks(agency_lines(), *commission(board), exits=3))
+        # The same occasion again, those that nobody wants, and one under the switch.
+        world.approve_all(world.asks(agency_lines(), *commission(board), exits=3))
+        said = world.asks(agency_lines(), *commission(board, "--occasion", "denied"), exits=3)
+        world.settle(said, "deny", "--why", "too early")
         world.fathom("kill", "--scope", "platform:sandbox", "--why", "a drill")
         world.asks(agency_lines(), *commission(board, "--occasion", "switched"), exits=None)
         world.fathom("kill", "--scope", "platform:sandbox", "--lift")
-        unclear = [reply("no plan", "Write the plan", times=9), *agency_lines()]
-        world.asks(unclear, *commission(board, "--occasion", "unclear"), exits=None)
         risky = agency_lines(risk="high")
-        world.asks(risky, *commission(board, "--occasion", "risky"), exits=3)
-        world.settle(exits=None)
+        world.approve_all(world.asks(risky, *commission(board, "--occasion", "risky"), exits=3))
+        said = world.asks(agency_lines(), *commission(board, "--occasion", "lost"), exits=3)
         board.lost = 1
-        world.asks(agency_lines(), *commission(board, "--occasion", "lost"), exits=3)
-        world.settle(exits=3)
-        world.settle("deny", "--why", "say nothing", exits=None)
+        said = world.settle(said)
+        if said["stop_reason"] == "awaiting_approval":
+            world.settle(said, "deny", "--why", "say nothing")
         # What did not end: the end of the process while a role wrote, and a post that waits for a word.
         late = [reply("late", "Make one announcement", **LATE), *agency_lines()]
         world.killed(
@@ -280,4 +278,4 @@ def identity(world):
     world.stops([refused()], [reply("second")], "ask", "And now?", *own, script="first.jsonl")
 
 
-HOMES = {"think": think, "tools": tools, "agency": agency, "identity": identity}
+HOMES = {"think": think, "commands": commands, "tools": tools, "agency": agency, "identity": identity}

@@ -27,7 +27,7 @@ def ask(world):
         asks([refused(status, match=JUDGE, times=9), ANSWER], *reviewed, exits=3)
     # Failures of the model itself.
     asks([refused(429) | {"error": {"status": 429, "retry_after_s": 0.1}}, refused(503), ANSWER], "ask", "What is it?")
-    asks([refused(400)], "ask", "What is it?", exits=4)
+    asks([refused(413)], "ask", "What is it?", exits=None)
     asks([reply("", times=9)], "ask", "What is it?", exits=4)
     asks([reply("a long answer " * 60, times=9)], "ask", "What is it?", "--max-output", "16", exits=None)
     asks([reply("short", usage={"input_tokens": 9_000, "output_tokens": 9_000})], "ask", "What is it?", exits=None)
@@ -105,26 +105,123 @@ ASKED = (
 )
 
 
+SEATS = """
+protocol = "1.0.0"
+name = "{name}"
+version = "1.0.0"
+
+[budget]
+tokens = 600_000
+calls = 512
+time = "10m"
+episodes = 32
+
+[recursion]
+max_depth = 2
+max_children = 8
+max_total_episodes = 32
+allowed_child_types = ["chief", "sub_chief"]
+allowed_classes = ["work"]
+
+[recursion.stop_conditions]
+no_delta_children_max = 32
+same_error_max = 32
+
+[council]
+depth = 1
+passage_tokens = 300
+instructions = "You sit on a council that decides a question by vote."
+{more}
+
+[council.detector]
+score_min = 1
+factors_min = 1
+factor_openers = ["considering"]
+factors = ["cost", "latency"]
+
+[council.detector.domains]
+security = ["auth"]
+data = ["database"]
+
+[[council.chief]]
+id = "IT"
+focus = "You look at whether it is sound to build."
+
+[[council.chief.sub_chief]]
+id = "security"
+focus = "You look at who could gain access."
+lexicon = ["auth", "security", "breach"]
+
+[[council.chief.sub_chief]]
+id = "network"
+focus = "You look at the ways between systems."
+lexicon = ["latency", "network"]
+
+[[council.chief]]
+id = "Data"
+focus = "You look at whether data stays right."
+
+[[council.chief.sub_chief]]
+id = "schema"
+focus = "You look at the shape of data."
+lexicon = ["database", "migration"]
+
+[[council.chief]]
+id = "Ops"
+focus = "You look at whether it can be paid."
+
+[[council.chief.sub_chief]]
+id = "cost"
+focus = "You look at money."
+lexicon = ["cost"]
+"""
+
+MEASURED = 'confidence = { samples = 3, temperature = 0.8 }\nsynthesis = "model"'
+
+
 def vote(seat, word, confidence, why, **more):
     said = {"reasoning": why, "source": 1, "vote": word, "confidence": confidence}
     return reply(said, f"Your seat: {seat}", **more)
 
 
-def council(world):
-    """`council`, `chief` and `sub_chief`."""
+def asked_of_council(world):
+    """A small council of the same form as the built-in one, which keeps the home small, and what it is asked."""
     garden = "".join(f"Row {n} of the garden was covered with straw.\n\n" for n in range(9))
     for number in range(5):
         weak = "Auth is weak: nine teams share one key, a breach of our own security rules.\n" if number == 3 else ""
         world.write(f"notes/{number}.md", garden + weak)
-    council = ["council", ASKED, "--context", "notes"]
-    split = [vote("IT/security", "REJECT", 80, "one key", times=9), vote("", "APPROVE", 70, "it holds", times=99)]
+    world.write("small/charter.toml", SEATS.format(name="small", more=""))
+    world.write("measured/charter.toml", SEATS.format(name="measured", more=MEASURED))
+    return ["council", ASKED, "--context", "notes", "--charter", f"{HERE}/small"]
+
+
+SPLIT = [vote("IT/security", "REJECT", 80, "one key", times=9), vote("", "APPROVE", 70, "it holds", times=99)]
+
+
+def council(world):
+    """`council`, `chief` and `sub_chief`."""
+    council, split = asked_of_council(world), SPLIT
+    world.asks(split, "council", ASKED, "--context", "notes")
     world.asks(split, *council)
     world.asks(split, *council)
     world.asks(split, *council, "--no-reuse", "--compare")
     world.asks(split, *council, "--max-depth", "0", "--no-reuse")
-    world.asks(split, "council", "May we paint the door?", "--no-reuse")
+    world.asks(split, "council", "May we paint the door?", "--no-reuse", "--charter", f"{HERE}/small")
     world.asks(split, *council, "--budget", "calls=3", "--no-reuse", exits=3)
     world.asks(split, *council, "--budget", "tokens=9000", "--no-reuse", exits=None)
+    world.drop("measured")
+    # What did not end: while sub-chiefs spoke, and while chiefs did.
+    late = vote("Data/", "APPROVE", 70, "late", times=99, **LATE)
+    world.killed([late, *split], split, *council, "--no-reuse", script="first.jsonl", until="model_replied", times=2)
+    world.killed([late, *split], split, *council, "--no-reuse", script="second.jsonl", until="model_replied", times=2, how=signal.SIGINT)
+    late = vote("Data", "APPROVE", 70, "late", times=99, **LATE)
+    world.killed([late, *split], split, *council, "--no-reuse", "--max-depth", "0", script="third.jsonl", until="model_replied")
+    world.drop("notes")
+
+
+def votes(world):
+    """Councils whose votes are missing, cannot be read, tie, or are drawn more than once."""
+    council, split = asked_of_council(world), SPLIT
     bad = [
         reply("I think so.", "Your seat: IT/security", times=9),
         reply({"vote": "MAYBE", "confidence": 50, "reasoning": "?"}, "Your seat: IT/network", times=9),
@@ -137,21 +234,13 @@ def council(world):
     tied = [vote("IT", "REJECT", 80, "no", times=99), vote("Data", "APPROVE", 80, "yes", times=99), vote("Ops", "ABSTAIN", 80, "?", times=99)]
     world.asks(tied, *council, "--max-depth", "0", "--no-reuse", exits=None)
     # Confidence that is measured, and reasons that a model puts together.
-    world.charter("measured", "council", {
-        'confidence = "stated"': "confidence = { samples = 3, temperature = 0.8 }",
-        'synthesis = "arithmetic"': 'synthesis = "model"',
-        'name = "council"': 'name = "measured"',
-    })
     drawn = [vote("IT/security", "REJECT", 60, "one key", times=2), *split]
     together = reply("Most of them hold that it is sound.", times=99)
-    world.asks([*drawn, together], *council, "--charter", f"{HERE}/measured", "--no-reuse", exits=None)
-    world.drop("measured")
-    # What did not end: while sub-chiefs spoke, and while chiefs did.
-    late = vote("Data/", "APPROVE", 70, "late", times=99, **LATE)
-    world.killed([late, *split], split, *council, "--no-reuse", script="first.jsonl", until="model_replied", times=2)
-    world.killed([late, *split], split, *council, "--no-reuse", script="second.jsonl", until="model_replied", times=2, how=signal.SIGINT)
-    late = vote("Data", "APPROVE", 70, "late", times=99, **LATE)
-    world.killed([late, *split], split, *council, "--no-reuse", "--max-depth", "0", script="third.jsonl", until="model_replied")
+    world.asks([*drawn, together], *council[:-1], f"{HERE}/measured", "--no-reuse", exits=None)
+    # What did not end: while votes were drawn.
+    late = [vote("IT/security", "REJECT", 60, "one key"), vote("", "APPROVE", 70, "late", times=99, **LATE)]
+    measured = [*council[:-1], f"{HERE}/measured", "--no-reuse"]
+    world.killed(late, [*split, together], *measured, script="first.jsonl", until="model_replied")
     world.drop("notes")
 
 
@@ -163,10 +252,13 @@ def cell(code, match=None, **more):
     return reply(f"```repl\n{code}\n```", match, **more)
 
 
+LOG = "".join("web-3 FAILED disk is gone\n" if n == 77 else f"web-{n % 7} ok, {n} requests\n" for n in range(400))
+ROWS = "".join(json.dumps({"n": n, "kind": "refund" if n % 3 else "login", "text": f"ticket {n}"}) + "\n" for n in range(60))
+
+
 def rlm(world):
-    """`rlm` with cells, leaf calls, children and ready-made cells, and the plain call."""
-    log = "".join("web-3 FAILED disk is gone\n" if n == 77 else f"web-{n % 7} ok, {n} requests\n" for n in range(400))
-    rows = "".join(json.dumps({"n": n, "kind": "refund" if n % 3 else "login", "text": f"ticket {n}"}) + "\n" for n in range(60))
+    """`rlm` with cells, leaf calls and children, and the plain call."""
+    log = LOG
     rlm = ["rlm", "Which host failed?", "--context", "-", "--repl"]
 
     def on(lines, *more, stdin=log, exits=0, **rest):
@@ -194,21 +286,6 @@ def rlm(world):
     world.asks([reply("It is web-3."), reply({"host": "web-3"})], *plain, stdin="web-3 failed")
     world.asks([reply("It is web-3.", times=9)], *plain, stdin="web-3 failed", exits=None)
     world.drop("schema.json")
-    # Ready-made cells run where there is a Python.
-    python = {"FATHOM_INTERPRETER": "cpython"}
-    label = reply("yes", "label|Label|complaint", times=99)
-    for question, stdin, lines in [
-        ("How many tickets are there of each kind?", rows, [reply({"recipe": "count_by_field", "field": "kind"}, times=9)]),
-        ("What is the mean of n?", rows, [reply({"recipe": "aggregate", "field": "n", "op": "mean"}, times=9)]),
-        ("Which host failed?", log, [reply({"recipe": "find", "keywords": ["FAILED"]}), reply("web-3", times=99)]),
-        ("Why was the bridge late?", log, [reply({"recipe": "filter_then_read", "keywords": ["bridge"]}), reply({"keywords": ["span"]}), reply("NONE", times=99)]),
-        ("How many are complaints?", rows, [reply({"recipe": "classify_each", "label": "complaint"}), label, reply("no", times=99)]),
-        ("Sum it up in three points.", log, [reply({"recipe": "map_reduce_summary", "bullets": 3}), reply("- one\n- two\n- three", times=99)]),
-        ("What?", log, [reply("no choice at all", times=99)]),
-    ]:
-        chosen = ["rlm", question, "--context", "-", "--repl", "--recipes", "chosen", "--turns", "6"]
-        world.asks(lines, *chosen, stdin=stdin, exits=None, more=python)
-    on([cell("print(recipes.find('Which host failed?', ['FAILED']))\nSUBMIT('web-3')"), reply("web-3", times=99)], "--recipes", "offered", exits=None, more=python)
     # What did not end: an outage between two cells, and the end of the process among leaf calls.
     first = cell("kept = [l for l in context.split('\\n') if 'FAILED' in l]\nprint(kept, llm_query('only this'))")
     later = cell("SUBMIT(kept[0].split()[0])", "FAILED disk")
@@ -222,6 +299,26 @@ def rlm(world):
         [cell("SUBMIT('late')", CHILD, **LATE), cell("SUBMIT(rlm_query('Which one?', context='web-5'))")],
         [cell("SUBMIT(context)", CHILD)], *rlm, stdin=log, script="third.jsonl", until=r"^0\.\d.*call_model", how=signal.SIGINT,
     )
+
+
+def recipes(world):
+    """`rlm` with ready-made cells."""
+    # Ready-made cells run where there is a Python.
+    python = {"FATHOM_INTERPRETER": "cpython"}
+    label = reply("yes", "label|Label|complaint", times=99)
+    for question, stdin, lines in [
+        ("How many tickets are there of each kind?", ROWS, [reply({"recipe": "count_by_field", "field": "kind"}, times=9)]),
+        ("What is the mean of n?", ROWS, [reply({"recipe": "aggregate", "field": "n", "op": "mean"}, times=9)]),
+        ("Which host failed?", LOG, [reply({"recipe": "find", "keywords": ["FAILED"]}), reply("web-3", times=99)]),
+        ("Why was the bridge late?", LOG, [reply({"recipe": "filter_then_read", "keywords": ["bridge"]}), reply({"keywords": ["span"]}), reply("NONE", times=99)]),
+        ("How many are complaints?", ROWS, [reply({"recipe": "classify_each", "label": "complaint"}), label, reply("no", times=99)]),
+        ("Sum it up in three points.", LOG, [reply({"recipe": "map_reduce_summary", "bullets": 3}), reply("- one\n- two\n- three", times=99)]),
+        ("What?", LOG, [reply("no choice at all", times=99)]),
+    ]:
+        chosen = ["rlm", question, "--context", "-", "--repl", "--recipes", "chosen", "--turns", "6"]
+        world.asks(lines, *chosen, stdin=stdin, exits=None, more=python)
+    offered = ["rlm", "Which host failed?", "--context", "-", "--repl", "--recipes", "offered"]
+    world.asks([cell("print(recipes.find('Which host failed?', ['FAILED']))\nSUBMIT('web-3')"), reply("web-3", times=99)], *offered, stdin=LOG, exits=None, more=python)
 
 
 NEXT = ["recurse_thought", "synthesize_symbols", "validate_symbols", "build_output", None]
@@ -239,7 +336,7 @@ def walk(commands=(), first=0):
 
 
 def phases(world):
-    """`phases` with symbols, tasks, feedback and sessions."""
+    """`phases` with symbols, tasks and feedback."""
     ask = ["phases", "Is it so?"]
     symbol = {"id": "SYM-900", "name": "Probe", "macro": "try it → see", "linked_patterns": ["SYM-001"]}
     commands = [
@@ -260,7 +357,6 @@ def phases(world):
     ]
     task = reply("there are nine pages", "count the pages")
     world.asks([*walk(commands), task], *ask, "--session", "demo", exits=None)
-    world.asks(walk(), "phases", "And then?", "--session", "demo")
     world.asks([reply("no JSON"), reply('{"reply": "cut'), *walk()], *ask, exits=None)
     world.asks([reply("no JSON", times=99)], *ask, exits=None)
     odd = [reply({"reply": "one", "next_phase": "dance"}, PHASES[0])]
@@ -270,18 +366,26 @@ def phases(world):
     world.asks(walk(), *ask, "--budget", "calls=2", exits=None)
     world.asks([reply("", times=9)], *ask, exits=None)
     many = [{"action": "load_symbol", "id": f"SYM-{n:03}"} for n in range(20)]
-    world.asks(walk(many), *ask, exits=None)
     failed = refused(400, match="count the pages")
-    world.asks([failed, *walk([commands[11]])], *ask, exits=None)
+    world.asks([failed, *walk([commands[11], *many])], *ask, exits=None)
+
+
+def sessions(world):
+    """`phases` that belong to a session, and those that did not end."""
+    ask = ["phases", "Is it so?"]
+    world.asks(walk(), *ask, "--session", "demo")
+    world.asks(walk(), "phases", "And then?", "--session", "demo")
+    task = reply("there are nine pages", "count the pages")
+    handed = {"action": "dispatch_task", "task": "count the pages"}
     # What did not end: an outage in the second phase, and the end of the process in the third and in a task.
     kept = [{"action": "store_symbol", "symbol": {"id": "SYM-901", "name": "Once"}}]
     world.stops([*walk(kept)[:1], refused()], walk(first=1), *ask, "--session", "first", script="first.jsonl")
     held = reply("late", f"You are in phase `{PHASES[2]}`", **LATE)
     world.killed([*walk()[:2], held], walk(first=2), *ask, "--session", "second", script="second.jsonl", until="call_model", times=3)
     world.killed(
-        [reply("late", "count the pages", **LATE), *walk([commands[11]])], [task, *walk(first=1)], *ask,
+        [reply("late", "count the pages", **LATE), *walk([handed])], [task, *walk(first=1)], *ask,
         script="third.jsonl", until=r"^0\.0:.*call_model", how=signal.SIGINT,
     )
 
 
-HOMES = {"ask": ask, "packets": packets, "council": council, "rlm": rlm, "phases": phases}
+HOMES = {"ask": ask, "packets": packets, "council": council, "votes": votes, "rlm": rlm, "recipes": recipes, "phases": phases, "sessions": sessions}

@@ -228,22 +228,26 @@ class World:
             return []
         return self.fathom("runs", "--limit", "1000")["runs"]
 
-    def open_approval(self):
-        found = self.fathom("approvals")["approvals"]
-        if len(found) != 1:
-            raise Failed(f"{self.folder.name}: {len(found)} approvals are open")
-        return found[0]["id"]
+    def settle(self, said, word="approve", *more):
+        """Gives a person's word on what a run asks, while the home is written. Gives how it came back."""
+        asked = [one["id"] for one in self.fathom("approvals")["approvals"] if one["run"] == said["run"]]
+        if not asked:
+            raise Failed(f"{self.folder.name}: {said['run']} asks for nothing: {said['status']} {said['stop_reason']}")
+        return self.fathom(word, asked[0], *more, exits=None)["results"][0]
 
-    def settle(self, word="approve", *more, exits=0):
-        """Gives a person's word on the one thing that is asked, while the home is written."""
-        return self.fathom(word, self.open_approval(), *more, exits=exits)
+    def approve_all(self, said):
+        """Says yes until nothing more is asked."""
+        while said["stop_reason"] == "awaiting_approval":
+            said = self.settle(said)
+        return said
 
     def close(self):
         """Folds the logs of the databases into them, and takes away what can be made anew."""
         for script in self.passing:
             (self.folder / script).unlink(missing_ok=True)
         home = self.folder / "home"
-        shutil.rmtree(home / "locks", ignore_errors=True)
+        for made_anew in ("locks", "shell"):
+            shutil.rmtree(home / made_anew, ignore_errors=True)
         for cache in home.glob("vectors.db*"):
             cache.unlink()
         for database in home.glob("*.db"):
