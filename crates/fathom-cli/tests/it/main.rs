@@ -15,6 +15,7 @@ mod commanding;
 mod council;
 mod council_figures;
 mod doors;
+mod golden;
 mod identity;
 mod idle;
 mod kill;
