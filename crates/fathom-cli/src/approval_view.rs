@@ -39,15 +39,15 @@ pub(crate) fn lines(view: &ApprovalView, short: &str, now: Timestamp, width: usi
     let role = view
         .role
         .map_or_else(|| "an agent".to_owned(), |role| format!("the {role}"));
-    let starter = view.started_by.as_deref().unwrap_or("someone unknown");
+    let starter = view.started_by.as_deref().unwrap_or("an unknown user");
     page.field(
         "who",
-        &format!("{role} of run {short}, which {starter} started"),
+        &format!("{role} in run {short}, started by {starter}"),
     );
     match &view.asked {
         None => page.field(
-            "wants",
-            "this cannot be read any more, so nobody can say yes",
+            "action",
+            "the request can no longer be read, so it cannot be approved",
         ),
         Some(asked) => page.asked(asked, view),
     }
@@ -82,11 +82,11 @@ fn head(view: &ApprovalView, now: Timestamp) -> Line {
 
 fn until(terms: &ApprovalTerms, now: Timestamp) -> String {
     if terms.expires >= NEVER {
-        return "  for as long as it takes".to_owned();
+        return "  no expiry".to_owned();
     }
     let at = figures::moment(terms.expires);
     if terms.expires <= now {
-        return format!("  until {at}, which is over");
+        return format!("  expired at {at}");
     }
     format!("  until {at}, {} left", figures::age(terms.expires, now))
 }
@@ -125,20 +125,20 @@ impl Page {
         let whose = if tenant.is_empty() {
             String::new()
         } else {
-            format!(", for {tenant}")
+            format!(", tenant {tenant}")
         };
         self.field(
-            "wants",
-            &format!("to {action} on {platform} as {account}{whose}, once"),
+            "action",
+            &format!("{action} on {platform} (account {account}{whose}), once"),
         );
-        self.field("because", &format!("of {event}"));
-        self.field("with", &format!("the tool {}", asked.request.tool));
+        self.field("event", event);
+        self.field("tool", &asked.request.tool);
         self.field("goal", view.goal.as_deref().unwrap_or("(cannot be read)"));
         if let Some(task) = &view.task {
             self.field("task", task);
         }
         self.field("rule", &asked.rule);
-        self.field("decides", &who_decides(view));
+        self.field("approver", &who_decides(view));
         self.field("undo", &undo(asked.undo.as_ref()));
         self.arguments(asked);
         self.dry_run(asked);
@@ -146,7 +146,7 @@ impl Page {
 
     fn arguments(&mut self, asked: &Asked) {
         self.lines.push(Line::new());
-        self.lines.push(Line::from("  It would send exactly this:"));
+        self.lines.push(Line::from("  Exactly this would be sent:"));
         let literal = asked.request.arguments.as_str();
         let mut flat = Vec::new();
         match serde_json::from_str(literal) {
@@ -175,7 +175,7 @@ impl Page {
                 self.folded(
                     "    ",
                     Tone::Odd,
-                    &format!("UNTRUSTED: it may come from {sources}"),
+                    &format!("UNTRUSTED: may originate from {sources}"),
                 );
             }
         }
@@ -193,24 +193,24 @@ impl Page {
             .filter(|taint| !known(&taint.argument))
         {
             let sources = taint.sources.join(", ");
-            let text = format!("UNTRUSTED: {} may come from {sources}", taint.argument);
+            let text = format!("UNTRUSTED: {} may originate from {sources}", taint.argument);
             self.folded("    ", Tone::Odd, &text);
         }
         if asked.request.taint.is_empty() {
             self.lines
-                .push(Line::from("    None of it is marked as untrusted."));
+                .push(Line::from("    No argument is marked as untrusted."));
         }
         self.lines.push(Line::new());
     }
 
     fn dry_run(&mut self, asked: &Asked) {
         match &asked.dry_run {
-            None => self.field("dry run", "none was made: this tool cannot rehearse"),
+            None => self.field("dry run", "not available for this tool"),
             Some(dry_run) => {
                 let verdict = if dry_run.ok {
-                    "it would go through"
+                    "would succeed"
                 } else {
-                    "it would FAIL"
+                    "would FAIL"
                 };
                 self.field("dry run", verdict);
                 if !dry_run.report.is_blank() {
@@ -230,37 +230,38 @@ impl Page {
             self.lines.push(line.with(Tone::Strong, command));
         };
         if view.asked.is_some() {
-            say("yes", format!("fathom approve {id}"));
+            say("approve", format!("fathom approve {id}"));
         }
-        say("no", format!("fathom deny {id} --why \"…\""));
+        say("deny", format!("fathom deny {id} --why \"…\""));
     }
 }
 
 fn who_decides(view: &ApprovalView) -> String {
     let terms = &view.approval.terms;
     let who = if terms.roles.is_empty() {
-        "any person who may decide here".to_owned()
+        "anyone allowed to decide here".to_owned()
     } else {
         format!("someone with the role {}", terms.roles.join(" or "))
     };
     if !terms.second_person {
         return who;
     }
-    let starter = view.started_by.as_deref();
-    let starter = starter.unwrap_or("whoever started the run");
-    format!("{who}, but not {starter}, whose run it is")
+    match view.started_by.as_deref() {
+        Some(starter) => format!("{who}, except {starter}, who started the run"),
+        None => format!("{who}, except the person who started the run"),
+    }
 }
 
 fn undo(undo: Option<&Undo>) -> String {
     match undo {
         Some(Undo::Tool(inverse)) => format!(
-            "the tool {} takes it back, with the words {}",
+            "with the tool {}, called with {}",
             inverse.tool,
             inverse.args.join(" ")
         ),
-        Some(Undo::Hand) => "a person can take it back, no tool does".to_owned(),
-        Some(Undo::Nobody) => "it CANNOT be taken back".to_owned(),
-        None => "nobody said whether it can be taken back".to_owned(),
+        Some(Undo::Hand) => "by hand only".to_owned(),
+        Some(Undo::Nobody) => "this CANNOT be undone".to_owned(),
+        None => "reversibility unknown".to_owned(),
     }
 }
 

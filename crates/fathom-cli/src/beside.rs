@@ -107,7 +107,7 @@ impl Resumer {
             match self.runtime.resume(run) {
                 Ok(handle) => handles.push(handle),
                 Err(error) if self.is_verbose => {
-                    self.say(format!("run {run} cannot go on: {error}"));
+                    self.say(format!("cannot resume run {run}: {error}"));
                 }
                 Err(_) => {}
             }
@@ -128,7 +128,7 @@ impl Resumer {
             ids.push(format!("{} more", handles.len() - NAMED_MAX));
         }
         let runs = many(handles.len() as u64, "unfinished run", "unfinished runs");
-        format!("{runs} resumed beside this one: {}", ids.join(", "))
+        format!("{runs} resumed in the background: {}", ids.join(", "))
     }
 
     /// A run that needs a decision would only stop again.

@@ -196,9 +196,11 @@ pub(crate) fn part(what: &str, value: &str) -> Result<BudgetPart, CliError> {
     };
     let mut part = BudgetPart::default();
     for pair in value.split(',').map(str::trim) {
-        let (key, amount) = pair
-            .split_once('=')
-            .ok_or_else(|| wrong(format!("`{pair}` is not of the form `tokens=20000`")))?;
+        let (key, amount) = pair.split_once('=').ok_or_else(|| {
+            wrong(format!(
+                "expected KEY=VALUE, such as `tokens=20000`, found `{pair}`"
+            ))
+        })?;
         part.set(key.trim(), amount.trim()).map_err(wrong)?;
     }
     Ok(part)

@@ -21,12 +21,12 @@ pub(crate) fn report_panics() {
 pub(crate) fn last() -> CliError {
     let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
     CliError::Bug {
-        what: last.unwrap_or_else(|| "a panic without a word".to_owned()),
+        what: last.unwrap_or_else(|| "panic without a message".to_owned()),
     }
 }
 
 fn describe(info: &PanicHookInfo<'_>) -> String {
-    let said = info.payload_as_str().unwrap_or("no word");
+    let said = info.payload_as_str().unwrap_or("no message");
     let place = info.location().map_or_else(String::new, |place| {
         format!(" at {}:{}", place.file(), place.line())
     });

@@ -119,11 +119,11 @@ pub(crate) fn words(event: &EventKind) -> String {
             after,
         } => {
             let after = match after {
-                Some(after) if after <= limit => format!("{by} brought it to {after}"),
-                Some(after) => format!("{by} brought it to {after}, too long"),
+                Some(after) if after <= limit => format!("{by} shortened it to {after}"),
+                Some(after) => format!("{by} shortened it to {after}, still too long"),
                 None => format!("{by} could not shorten it"),
             };
-            format!("{ask} {field}: {before} tokens, {limit} allowed, {after}")
+            format!("{ask} {field}: {before} tokens, limit {limit}, {after}")
         }
         EventKind::Forfeited { amounts } => {
             format!(
@@ -146,13 +146,13 @@ fn asked(question: &CellQuestion) -> String {
             [one] => format!("child for {}", quoted(&one.goal)),
             many => format!("{} children", many.len()),
         },
-        CellCall::Budget => "what is left?".to_owned(),
+        CellCall::Budget => "budget query".to_owned(),
     }
 }
 
 fn quoted(text: &Text) -> String {
     if text.is_closed() {
-        "(gone)".to_owned()
+        "(shredded)".to_owned()
     } else {
         format!("“{}”", text.as_str())
     }

@@ -6,6 +6,7 @@ use fathom_host::story::Story;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::figures::many;
 use crate::line::{Line, Tone};
 use crate::plain_text::safe;
 
@@ -117,7 +118,7 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
             let kind = if deed.is_effect() {
                 "effect  "
             } else {
-                "look    "
+                "read    "
             };
             let tone = match deed.state {
                 EffectState::Confirmed => Tone::Good,
@@ -126,7 +127,7 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
             };
             let target = &effect.target;
             let what = format!(
-                "{id} {} on {} as {} with {}",
+                "{} on {} (account {}) with tool {}, episode {id}",
                 target.action, target.platform, target.account, effect.tool
             );
             let path: Vec<String> = deed.path.iter().map(|state| word(*state)).collect();
@@ -142,23 +143,28 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
                     .with(tone, path.join(" → "))
                     .clipped(width),
             );
-            let mut grounds = rules(deed);
+            let mut grounds = Vec::new();
+            let rules = rules(deed);
+            if !rules.is_empty() {
+                let noun = if rules.len() == 1 { "rule" } else { "rules" };
+                grounds.push(format!("{noun} {}", rules.join(", ")));
+            }
             grounds.extend(deed.dry_run.as_ref().map(|(ok, _)| {
-                let word = if *ok {
-                    "would go through"
-                } else {
-                    "would fail"
-                };
+                let word = if *ok { "would succeed" } else { "would fail" };
                 format!("dry run: {word}")
             }));
-            grounds.extend(person(deed));
+            grounds.extend(deed.person.as_ref().map(|(allowed, by)| {
+                let word = if *allowed { "approved" } else { "denied" };
+                format!("{word} by {by}")
+            }));
             if !effect.taint.is_empty() {
-                grounds.push(format!("{} arguments from outside", effect.taint.len()));
+                let tainted = many(effect.taint.len() as u64, "argument", "arguments");
+                grounds.push(format!("{tainted} from untrusted sources"));
             }
             if !grounds.is_empty() {
                 lines.push(
                     Line::new()
-                        .with(Tone::Faint, "        by ")
+                        .with(Tone::Faint, "        ")
                         .with(Tone::Plain, safe(&grounds.join("; ")))
                         .clipped(width),
                 );
@@ -166,7 +172,7 @@ pub(crate) fn lines(story: &Story, width: usize) -> Vec<Line> {
             for seen in &deed.evidence {
                 let digest = seen.digest.to_string();
                 let said = format!(
-                    "        saw {} {} sha256 {}",
+                    "        evidence {} {} sha256 {}",
                     seen.step,
                     seen.media,
                     digest.get(..12).unwrap_or_default()

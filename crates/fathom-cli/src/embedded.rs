@@ -46,14 +46,14 @@ pub(crate) fn used(story: &Story) -> Option<Line> {
     } = speed;
     let shared = match shared_tokens {
         0 => String::new(),
-        tokens => format!(", shared {tokens}"),
+        tokens => format!(" ({tokens} more reused)"),
     };
     let memory = memory_peak_bytes().map_or_else(String::new, |bytes| {
         let tenths = bytes / 100_000_000;
         format!("   memory {}.{} GB", tenths / 10, tenths % 10)
     });
     let said = format!(
-        "tokens read {read_tokens} at {}{shared}, written {wrote_tokens} at {}{memory}",
+        "prompt {read_tokens} tokens{}{shared}, reply {wrote_tokens} tokens{}{memory}",
         rate(read_tokens, reading),
         rate(wrote_tokens, writing)
     );
@@ -66,8 +66,8 @@ pub(crate) fn used(story: &Story) -> Option<Line> {
 
 fn rate(tokens: u64, Millis(millis): Millis) -> String {
     match (tokens * 1000).checked_div(millis) {
-        Some(per_second) => format!("{per_second}/s"),
-        None => "once".to_owned(),
+        Some(per_second) => format!(" at {per_second}/s"),
+        None => String::new(),
     }
 }
 

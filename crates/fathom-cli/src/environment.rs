@@ -50,7 +50,7 @@ impl Variables {
             let value = value.into_string().map_err(|value| CliError::BadValue {
                 what: name.to_owned(),
                 value: value.to_string_lossy().into_owned(),
-                why: "it is not UTF-8".to_owned(),
+                why: "not valid UTF-8".to_owned(),
             })?;
             values.insert(name, value);
         }
@@ -102,7 +102,7 @@ pub(crate) fn switch(name: &str, variables: &Variables) -> Result<bool, CliError
         Some(value) => Err(CliError::BadValue {
             what: name.to_owned(),
             value: value.to_owned(),
-            why: "it takes 1 or 0".to_owned(),
+            why: "expected 1 or 0".to_owned(),
         }),
     }
 }

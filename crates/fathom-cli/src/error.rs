@@ -24,11 +24,11 @@ use crate::plain_text::{one_line, safe};
 /// Everything the command line can fail with.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
-    #[error("there is no flag `{flag}`")]
+    #[error("unknown flag `{flag}`")]
     UnknownFlag { flag: String, hint: String },
-    #[error("there is no command `{command}`")]
+    #[error("unknown command `{command}`")]
     UnknownCommand { command: String, hint: String },
-    #[error("`{what}` cannot be `{value}`: {why}")]
+    #[error("invalid value `{value}` for `{what}`: {why}")]
     BadValue {
         what: String,
         value: String,
@@ -36,11 +36,11 @@ pub(crate) enum CliError {
     },
     #[error("{message}")]
     Arguments { message: String, hint: String },
-    #[error("there is no question")]
+    #[error("no question given")]
     NoQuestion { command: &'static str },
-    #[error("`{what}` is {value}, the hard cap is {cap}")]
+    #[error("`{what}` is {value}, but the maximum is {cap}")]
     OverCap { what: String, value: u64, cap: u64 },
-    #[error("`{model}` is no model of this build: {why}")]
+    #[error("unknown model `{model}`: {why}")]
     UnknownModel { model: String, why: String },
     #[error("cannot read the script `{}`", file.display())]
     NoScript { file: PathBuf, source: io::Error },
@@ -50,23 +50,23 @@ pub(crate) enum CliError {
     NotText { what: String },
     #[error("{what} is larger than {bytes_max} bytes")]
     TooLarge { what: String, bytes_max: u64 },
-    #[error("there is no place for the data folder: neither `XDG_DATA_HOME` nor `HOME` is set")]
+    #[error("cannot locate the data folder: neither `XDG_DATA_HOME` nor `HOME` is set")]
     NoHome,
-    #[error("the variable `{variable}` is not set")]
+    #[error("environment variable `{variable}` is not set")]
     KeyNotSet { variable: String },
     #[error("shredding run `{run}` cannot be undone")]
     Unconfirmed { run: RunId },
     #[error("cannot write to stdout")]
     Output(#[source] io::Error),
-    #[error("`{}` is there and stays: {why}", file.display())]
+    #[error("refusing to overwrite `{}`: {why}", file.display())]
     NotReplaced { file: PathBuf, why: &'static str },
     #[error("cannot write `{}`", file.display())]
     Unwritable { file: PathBuf, source: io::Error },
-    #[error("there is nothing to draw: no council has ended in {}", many(u64::from(*days), "day", "days"))]
+    #[error("no council finished in the last {} (nothing to draw)", many(u64::from(*days), "day", "days"))]
     NothingToDraw { days: u32 },
     #[error("cannot set up the process")]
     Setup(#[source] io::Error),
-    #[error("the model cannot be reached: {failure}")]
+    #[error("cannot reach the model: {failure}")]
     OutOfReach {
         run: RunId,
         short: String,
@@ -74,7 +74,7 @@ pub(crate) enum CliError {
     },
     #[error("interrupted")]
     Interrupted { run: RunId, short: String },
-    #[error("run `{run}` was asked to stop, but its owner has not ended it yet")]
+    #[error("run `{run}` was asked to stop but is still running")]
     StillRunning { run: RunId },
     #[error(transparent)]
     Host(#[from] HostError),
@@ -84,12 +84,14 @@ pub(crate) enum CliError {
     Redact(#[from] RedactError),
     #[error(transparent)]
     Weights(#[from] WeightsError),
-    #[error("interrupted while fetching `{names}`")]
+    #[error("interrupted while downloading `{names}`")]
     PullInterrupted { names: String },
     #[error("{message}")]
     Symbols { message: String, hint: &'static str },
-    #[error("{what} begins with `{id}`")]
-    NoSuchSeed { what: &'static str, id: String },
+    #[error("seed `{id}` not found")]
+    NoSuchSeed { id: String },
+    #[error("seed ID `{id}` is ambiguous: several seeds match")]
+    AmbiguousSeed { id: String },
     #[error("{what}")]
     Bug { what: String },
 }
@@ -125,7 +127,7 @@ impl CliError {
             Self::Host(error) | Self::Run { error, .. } => error.code(),
             Self::Weights(error) => error.code(),
             Self::PullInterrupted { .. } => "F0532",
-            Self::NoSuchSeed { .. } => "F1090",
+            Self::NoSuchSeed { .. } | Self::AmbiguousSeed { .. } => "F1090",
             Self::Bug { .. } => "F0901",
         }
     }
@@ -137,36 +139,37 @@ impl CliError {
             | Self::UnknownCommand { hint, .. }
             | Self::Arguments { hint, .. } => hint.clone(),
             Self::BadValue { what, .. } if what.contains("budget") || what.contains("BUDGET") => {
-                "write `--budget tokens=20000,calls=8,time=30s,cost=0.25`".into()
+                "use the form `--budget tokens=20000,calls=8,time=30s,cost=0.25`".into()
             }
-            Self::BadValue { what, .. } => format!("`--help` after the command says what `{what}` takes"),
+            Self::BadValue { what, .. } => format!("run the command with `--help` to see what `{what}` accepts"),
             Self::NoQuestion { command } => {
-                format!("put it first: `fathom {command} \"…\" --context PATH`; `-` or a pipe reads it from stdin")
+                format!("pass it as the first argument (`fathom {command} \"…\" --context PATH`) or pipe it in")
             }
             Self::OverCap { what, cap, .. } => format!("set `{what}` to at most {cap}"),
-            Self::UnknownModel { .. } => "a model is `local/NAME`, `local/FILE.gguf`, `openai/NAME`, `anthropic/NAME`, `ollama/NAME` or `script/FILE`".into(),
-            Self::NoScript { .. } => "`script/FILE` answers from the JSON lines of FILE; the path is relative to this folder".into(),
+            Self::UnknownModel { .. } => "use `local/NAME`, `local/FILE.gguf`, `openai/NAME`, `anthropic/NAME`, `ollama/NAME` or `script/FILE`".into(),
+            Self::NoScript { .. } => "`script/FILE` takes a file of JSON lines, with a path relative to the current folder".into(),
             Self::Unreadable { .. } => "check the path and its permissions".into(),
-            Self::NotText { .. } => "give UTF-8 text; convert the file first".into(),
-            Self::TooLarge { .. } => "give a part of it, or fewer files".into(),
-            Self::NoHome => "give one with `--home DIR`".into(),
-            Self::KeyNotSet { variable } => format!("export {variable}=…, or name another variable with `--api-key-env`"),
-            Self::Unconfirmed { run } => format!("to do it all the same: fathom shred {run} --yes"),
-            Self::Output(_) => "the run is recorded; `fathom show` prints its answer again".into(),
+            Self::NotText { .. } => "convert the file to UTF-8 text first".into(),
+            Self::TooLarge { .. } => "pass a part of it, or fewer files".into(),
+            Self::NoHome => "choose one with `--home DIR`".into(),
+            Self::KeyNotSet { variable } => format!("set it with `export {variable}=…`, or name another variable with `--api-key-env`"),
+            Self::Unconfirmed { run } => format!("to confirm, run `fathom shred {run} --yes`"),
+            Self::Output(_) => "the run is recorded; find it with `fathom runs` and print its answer with `fathom show RUN`".into(),
             Self::Setup(_) => "check the limits on processes and open files".into(),
-            Self::NotReplaced { .. } => "give another file, or move that one away".into(),
-            Self::Unwritable { .. } => "check that its folder is there, and its permissions".into(),
-            Self::NothingToDraw { .. } => "look further back with `--days N`, or ask a council first".into(),
+            Self::NotReplaced { .. } => "choose another file name or move the existing file".into(),
+            Self::Unwritable { .. } => "check that its folder exists and is writable".into(),
+            Self::NothingToDraw { .. } => "widen the range with `--days N`".into(),
             Self::Symbols { hint, .. } => (*hint).to_owned(),
-            Self::OutOfReach { short, .. } => format!("`fathom doctor` looks at the model; when it is back: fathom resume {short}"),
-            Self::Interrupted { short, .. } => format!("go on with: fathom resume {short}"),
-            Self::StillRunning { run } => format!("watch it with `fathom show {run}`"),
+            Self::OutOfReach { short, .. } => format!("check the model with `fathom doctor`, then run `fathom resume {short}`"),
+            Self::Interrupted { short, .. } => format!("continue with `fathom resume {short}`"),
+            Self::StillRunning { run } => format!("check it with `fathom show {run}`"),
             Self::Host(error) | Self::Run { error, .. } => error.hint(),
             Self::Weights(error) => error.hint(),
             Self::Redact(error) => error.hint().to_owned(),
-            Self::PullInterrupted { names } => format!("what has come is kept; go on with: fathom models pull {names}"),
-            Self::NoSuchSeed { .. } => "`fathom seeds list` shows their ids".into(),
-            Self::Bug { .. } => "this is a bug; please report it with this line and the command. Runs can be resumed".into(),
+            Self::PullInterrupted { names } => format!("the partial download is kept; continue with `fathom models pull {names}`"),
+            Self::NoSuchSeed { .. } => "list seeds and their IDs with `fathom seeds list`".into(),
+            Self::AmbiguousSeed { .. } => "use a longer prefix; `fathom seeds list` shows the IDs".into(),
+            Self::Bug { .. } => "this is a bug in Fathom; please report it with this message and the command. Runs can be resumed".into(),
         }
     }
 
@@ -197,7 +200,8 @@ impl CliError {
                 ),
             )
             | Self::Redact(_)
-            | Self::NoSuchSeed { .. } => Exit::Usage,
+            | Self::NoSuchSeed { .. }
+            | Self::AmbiguousSeed { .. } => Exit::Usage,
             Self::Host(HostError::People(_) | HostError::Identity(_) | HostError::Rfc(_))
             | Self::Run {
                 error: HostError::Identity(_),
@@ -236,7 +240,7 @@ impl CliError {
     pub(crate) fn lines(&self) -> Vec<Line> {
         if let Self::Interrupted { short, .. } = self {
             return vec![Line::from(format!(
-                "interrupted; go on with: fathom resume {short}"
+                "interrupted; continue with: fathom resume {short}"
             ))];
         }
         let mut lines = self.problems();

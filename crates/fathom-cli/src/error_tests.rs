@@ -19,7 +19,7 @@ fn all() -> Vec<CliError> {
         CliError::BadValue {
             what: "--budget".into(),
             value: "x".into(),
-            why: "`x` is not of the form `tokens=20000`".into(),
+            why: "expected KEY=VALUE, such as `tokens=20000`, found `x`".into(),
         },
         CliError::NoScript {
             file: "gone.jsonl".into(),

@@ -64,10 +64,10 @@ pub(crate) fn schema(file: &Path) -> Result<serde_json::Value, CliError> {
         why,
     };
     let schema =
-        serde_json::from_str(&text).map_err(|error| bad(format!("it is no JSON: {error}")))?;
+        serde_json::from_str(&text).map_err(|error| bad(format!("invalid JSON: {error}")))?;
     jsonschema::validator_for(&schema).map_err(|error| {
         bad(format!(
-            "it is no JSON schema: {}",
+            "invalid JSON schema: {}",
             clip(&error.to_string(), 200)
         ))
     })?;
@@ -116,13 +116,13 @@ fn gather_folder(folder: &Path, gathered: &mut Gathered, left: &mut u64) -> Resu
             Err(CliError::NotText { what }) => {
                 gathered
                     .warnings
-                    .push(format!("{what} was left out: it is not text"));
+                    .push(format!("skipped {what}: not a text file"));
             }
             Err(error) => return Err(error),
         }
     }
     if gathered.material.len() == before {
-        let warning = format!("`{}` holds no text", folder.display());
+        let warning = format!("`{}` contains no text files", folder.display());
         gathered.warnings.push(warning);
     }
     Ok(())
@@ -163,8 +163,8 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, CliError> {
             }
             if files.len() > FILES_MAX {
                 return Err(CliError::Arguments {
-                    message: format!("the context has more than {FILES_MAX} files"),
-                    hint: "name the folders that matter".to_owned(),
+                    message: format!("the context contains more than {FILES_MAX} files"),
+                    hint: "pass only the files and folders that are needed".to_owned(),
                 });
             }
         }

@@ -55,7 +55,7 @@ fn x08_an_input_has_a_largest_size() {
 fn a_folder_without_text_is_worth_a_warning() {
     let folder = tempfile::tempdir().unwrap();
     let gathered = material(&[folder.path().to_owned()]).unwrap();
-    assert!(gathered.warnings[0].contains("holds no text"));
+    assert!(gathered.warnings[0].contains("contains no text files"));
 }
 
 #[test]

@@ -48,13 +48,10 @@ mod whole_file;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 use crate::environment::Variables;
 use crate::error::CliError;
 use crate::exit::Exit;
 use crate::settings::{Form, Settings};
-use crate::typed::Typed;
 use crate::usage::Usage;
 
 /// Threads that drive runs. The work is waiting, and one thread hands it on without waking another; models, journal and
@@ -95,7 +92,7 @@ fn fail(error: &CliError, form: Form) -> Exit {
 }
 
 fn run(arguments: &[OsString]) -> Result<Exit, CliError> {
-    let typed = match Typed::try_parse_from(arguments) {
+    let typed = match typed::parse(arguments) {
         Ok(typed) => typed,
         Err(error) => {
             return match usage::read(&error) {

@@ -49,7 +49,7 @@ fn g10_what_only_looks_like_data_survives() {
         "local/qwen2.5-1.5b-instruct-q4_k_m.gguf",
         "calls 12 of 64   tokens 3456 of 200000   episodes 3",
         "error[F0104]: `--at` takes SEQ or EPISODE:SEQ",
-        "export OPENAI_API_KEY=…, or name another variable with `--api-key-env`",
+        "set it with `export OPENAI_API_KEY=…`, or name another variable with `--api-key-env`",
     ] {
         assert_eq!(masked(text), text);
     }

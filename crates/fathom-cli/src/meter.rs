@@ -199,13 +199,13 @@ impl Moving {
 fn said(progress: &Progress) -> Option<Line> {
     let line = match progress {
         Progress::Waiting { file } => {
-            format!("{file}: another process is installing it; waiting for it")
+            format!("{file}: waiting for another process that is installing it")
         }
-        Progress::Replacing { file } => format!("{file}: it is damaged, and is fetched again"),
+        Progress::Replacing { file } => format!("{file}: damaged, downloading again"),
         Progress::Skipped { file, source, why } => {
             let source = one_line(&source.to_string());
             return Some(
-                Line::from(format!("{file}: nothing from {source}: "))
+                Line::from(format!("{file}: cannot download from {source}: "))
                     .with(Tone::Odd, one_line(why)),
             );
         }

@@ -49,7 +49,7 @@ fn x05_a_source_that_did_not_help_is_named() {
     };
     let line = said(&skipped).unwrap().plain();
     assert!(
-        line.starts_with("a.gguf: nothing from wheels: it is"),
+        line.starts_with("a.gguf: cannot download from wheels: it is"),
         "{line}"
     );
     assert!(!line.contains('\u{1b}'));

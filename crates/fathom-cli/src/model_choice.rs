@@ -24,9 +24,9 @@ impl Provider {
         };
         let (provider, name) = model
             .split_once('/')
-            .ok_or_else(|| unknown("the provider is missing"))?;
+            .ok_or_else(|| unknown("no provider given"))?;
         if name.trim().is_empty() {
-            return Err(unknown("the name is missing"));
+            return Err(unknown("no name given after the provider"));
         }
         let provider = match provider {
             "openai" => Self::OpenAi,
@@ -34,7 +34,7 @@ impl Provider {
             "ollama" => Self::Ollama,
             "script" => Self::Script,
             "local" => Self::Local,
-            _ => return Err(unknown("it does not know the provider")),
+            _ => return Err(unknown("unknown provider")),
         };
         Ok((provider, name))
     }
@@ -81,7 +81,8 @@ impl ModelChoice {
             return Err(CliError::BadValue {
                 what: "--base-url".to_owned(),
                 value: url.clone(),
-                why: "the embedded model has no server; `--model` names another one".to_owned(),
+                why: "the embedded model does not use a server; choose another with `--model`"
+                    .to_owned(),
             });
         }
         Ok(Models::new(
@@ -101,14 +102,14 @@ impl ModelChoice {
                 .strip_prefix("http://")
                 .or_else(|| url.strip_prefix("https://"));
             if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
-                let why = "it is not of the form `http://HOST/…`";
+                let why = "expected `http://HOST/…` or `https://HOST/…`";
                 return Err(wrong("--base-url", url, why));
             }
         }
         if let Some(header) = &self.api_key_header {
             let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
             if header.is_empty() || !header.chars().all(is_token) {
-                let why = "it is not the name of a header";
+                let why = "not a valid header name";
                 return Err(wrong("--api-key-header", header, why));
             }
         }

@@ -328,7 +328,7 @@ fn noticed(story: &Story) -> Vec<String> {
         .sum();
     let overruns = (overruns > 0).then(|| {
         let calls = figures::many(u64::from(overruns), "call", "calls");
-        format!("{calls} used more than was reserved")
+        format!("{calls} used more than the amount reserved")
     });
     overruns.into_iter().collect()
 }

@@ -311,8 +311,8 @@ impl Sources<'_> {
     fn loudness(&self, config: &Config) -> Result<Loudness, CliError> {
         if self.flags.quiet && self.flags.verbose > 0 {
             return Err(CliError::Arguments {
-                message: "`--quiet` does not go with `-v`".to_owned(),
-                hint: "leave one of them out".to_owned(),
+                message: "`--quiet` cannot be used with `-v`".to_owned(),
+                hint: "remove one of them".to_owned(),
             });
         }
         // A flag of either kind beats both variables.
@@ -386,7 +386,7 @@ impl Sources<'_> {
             other => Err(CliError::BadValue {
                 what: what.to_owned(),
                 value: other.to_owned(),
-                why: "it is auto, cpython or monty".to_owned(),
+                why: "expected auto, cpython or monty".to_owned(),
             }),
         }
     }
@@ -402,7 +402,7 @@ impl Sources<'_> {
             Some((what, 0)) => Err(CliError::BadValue {
                 what: what.to_owned(),
                 value: "0".to_owned(),
-                why: "nothing would ever be sent".to_owned(),
+                why: "must be at least 1".to_owned(),
             }),
             Some((what, value)) => capped(what, value, CONCURRENCY_MAX),
         }
@@ -425,7 +425,7 @@ impl Sources<'_> {
             Err(_) => Err(CliError::BadValue {
                 what: variable.to_owned(),
                 value: value.to_owned(),
-                why: "it is not a whole number".to_owned(),
+                why: "expected a whole number".to_owned(),
             }),
         }
     }

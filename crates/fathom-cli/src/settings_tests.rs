@@ -1,10 +1,8 @@
 use std::ffi::OsString;
 
-use clap::Parser as _;
 use fathom_core::unit::{Millis, Nanodollars};
 
 use super::*;
-use crate::typed::Typed;
 
 /// A folder with a `fathom.toml`, a home with another, and variables.
 struct Place {
@@ -36,7 +34,7 @@ impl Place {
 
     fn settle(&self, arguments: &str) -> Result<Settings, CliError> {
         let arguments = format!("fathom {arguments} doctor");
-        let typed = Typed::try_parse_from(arguments.split_whitespace()).unwrap();
+        let typed = crate::typed::parse(arguments.split_whitespace()).unwrap();
         let look_up = |name: &str| {
             let found = self
                 .variables

@@ -121,9 +121,9 @@ pub(crate) fn block_lines(block: &SpokenBlock, width: usize) -> Vec<Line> {
 fn trouble(note: &DeliveryNote) -> Option<String> {
     let word = match note.state {
         DeliveryState::Delivered => return None,
-        DeliveryState::Absent => "not set up",
+        DeliveryState::Absent => "not configured",
         DeliveryState::Failed => "failed",
-        DeliveryState::Unknown => "may be there",
+        DeliveryState::Unknown => "delivery unknown",
     };
     let detail = note.detail.as_deref().map(one_line);
     Some(detail.map_or_else(|| word.to_owned(), |detail| format!("{word}: {detail}")))

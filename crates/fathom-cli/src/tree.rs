@@ -186,13 +186,13 @@ fn state(chapter: &Chapter, moment: Moment) -> Said {
         State::Children { children: 1 } => busy("1 child".to_owned()),
         State::Children { children } => busy(format!("{children} children")),
         State::AwaitingApproval | State::Released(Departure::AwaitingApproval) => {
-            said(Tone::Odd, "awaits a decision")
+            said(Tone::Odd, "awaiting approval")
         }
         State::Outage { failure } => Said {
             tone: Tone::Odd,
-            text: format!("model out of reach: {}", one_line(failure)),
+            text: format!("model unreachable: {}", one_line(failure)),
         },
-        State::Released(Departure::Outage) => said(Tone::Odd, "model out of reach"),
+        State::Released(Departure::Outage) => said(Tone::Odd, "model unreachable"),
         State::Released(Departure::Interrupted) => said(Tone::Odd, "interrupted"),
         State::Finished(status) => finished(chapter, *status),
     }

@@ -83,13 +83,13 @@ fn x05_a_run_that_waits_says_for_what() {
     teller.outage(300);
     let waiting = drawn(&teller.story, 80, Moment::Rest);
     assert!(
-        waiting.contains("model out of reach: connection lost: nobody listens"),
+        waiting.contains("model unreachable: connection lost: nobody listens"),
         "{waiting}"
     );
     teller.release(400, Departure::Outage);
-    assert!(drawn(&teller.story, 80, Moment::Rest).contains("direct  model out of reach "));
+    assert!(drawn(&teller.story, 80, Moment::Rest).contains("direct  model unreachable "));
     teller.release(500, Departure::AwaitingApproval);
-    assert!(drawn(&teller.story, 80, Moment::Rest).contains("direct  awaits a decision"));
+    assert!(drawn(&teller.story, 80, Moment::Rest).contains("direct  awaiting approval"));
 }
 
 #[test]

@@ -3,33 +3,37 @@
 mod agency;
 mod charter;
 mod governance;
+mod help;
 mod people;
 mod redact;
 mod show;
 mod think;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use fathom_core::unit::Millis;
 use fathom_host::story::Place;
 
 pub(crate) use self::agency::Agency;
 pub(crate) use self::charter::{CharterCommand, Learn};
 pub(crate) use self::governance::{About, IdentityCommand, RfcCommand};
+pub(crate) use self::help::command;
 pub(crate) use self::people::{Kill, PeopleCommand};
 pub(crate) use self::redact::Redact;
 pub(crate) use self::show::Show;
 pub(crate) use self::think::{SeedsCommand, Think};
 
 const AFTER_HELP: &str = "\
-Every global flag is also a variable (`--max-depth` is FATHOM_MAX_DEPTH) and, where it configures runs, a key of
-fathom.toml in this folder or in the home; a flag beats a variable, a variable beats the file.
+Each global flag can also be set as an environment variable (`--max-depth` is
+FATHOM_MAX_DEPTH), and those that configure runs as a key of fathom.toml in the
+current folder or the data folder. Flags override variables, variables the file.
 
-Exit codes: 0 ok, 2 bad usage or configuration, 3 needs review, 4 failed, 5 store or model out of reach,
-130 interrupted (resumable), 1 a bug.";
+Exit codes: 0 ok, 1 bug, 2 bad usage or configuration, 3 needs review, 4 failed,
+5 store or model unreachable, 130 interrupted (resumable).";
 
-/// Governed recursive inference: a question in, a bounded tree of model calls, an answer with its record out.
+/// Run language models within limits you set, with a verifiable record of every step.
 #[derive(Parser, Debug)]
 #[command(name = "fathom", version, after_help = AFTER_HELP, disable_help_subcommand = true)]
 pub(crate) struct Typed {
@@ -39,19 +43,28 @@ pub(crate) struct Typed {
     pub(crate) command: Command,
 }
 
+/// Reads the arguments of the process, the name of the program first.
+pub(crate) fn parse(
+    arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> Result<Typed, clap::Error> {
+    let mut command = command();
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    Typed::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
 /// Reads a number that cannot be negative.
 fn whole(text: &str) -> Result<u64, String> {
     let digits = text.replace('_', "");
     digits
         .parse()
-        .map_err(|_| "it is not a whole number".to_owned())
+        .map_err(|_| "expected a whole number".to_owned())
 }
 
 /// Reads seconds, from a tenth of one to an hour.
 fn seconds(text: &str) -> Result<Millis, String> {
-    let seconds: f64 = text.parse().map_err(|_| "it is not a number".to_owned())?;
+    let seconds: f64 = text.parse().map_err(|_| "expected a number".to_owned())?;
     if !(0.1..=3600.0).contains(&seconds) {
-        return Err("it lies between 0.1 and 3600".to_owned());
+        return Err("expected a number from 0.1 to 3600".to_owned());
     }
     let span = std::time::Duration::from_secs_f64(seconds);
     Ok(Millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX)))
@@ -68,151 +81,153 @@ pub(crate) struct Flags {
         help = "Data folder (journal, keys, charters) [default: $XDG_DATA_HOME/fathom]"
     )]
     pub(crate) home: Option<PathBuf>,
-    /// A built-in charter, one of the home, or a folder [default: default; `council`, `rlm`, `signalzero` and `agency` for theirs]
+    /// Charter to run under: a built-in one, one in the data folder, or a path [default: the command's own]
     #[arg(long, global = true, value_name = "NAME|DIR")]
     pub(crate) charter: Option<String>,
-    /// local/… (weights or a GGUF file), openai/…, anthropic/…, ollama/… or script/FILE [default: local/default]
+    /// Model: local/…, openai/…, anthropic/…, ollama/… or script/FILE [default: local/default]
     #[arg(long, global = true, value_name = "PROVIDER/NAME")]
     pub(crate) model: Option<String>,
-    /// Model of children and leaf calls [default: that of `--model`]
+    /// Model for sub-questions [default: the charter's, else the one of `--model`]
     #[arg(long, global = true, value_name = "PROVIDER/NAME")]
     pub(crate) sub_model: Option<String>,
-    /// Server of the model, as <http://127.0.0.1:8000/v1>
+    /// Base URL of the model's server, such as `http://127.0.0.1:8000/v1`
     #[arg(long, global = true, value_name = "URL")]
     pub(crate) base_url: Option<String>,
-    /// Variable that holds the API key; a key is never a flag
+    /// Environment variable that holds the API key
     #[arg(long, global = true, value_name = "VAR")]
     pub(crate) api_key_env: Option<String>,
-    /// Header that carries the key when it is not Bearer
+    /// Header for the API key, if not `Authorization: Bearer`
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) api_key_header: Option<String>,
-    /// tokens, calls, tools, time (30s, 5m), cost (0.25), episodes
+    /// Limits of the run: tokens, calls, tools, time (30s, 5m), cost (0.25 dollars), episodes
     #[arg(long, global = true, value_name = "k=v,…")]
     pub(crate) budget: Option<String>,
-    /// Deepest episode below the root; 0 means no recursion
+    /// Maximum recursion depth; 0 disables recursion
     #[arg(long, global = true, value_name = "N", value_parser = whole)]
     pub(crate) max_depth: Option<u64>,
-    /// Most children of one episode
+    /// Maximum children per episode
     #[arg(long, global = true, value_name = "N", value_parser = whole)]
     pub(crate) max_children: Option<u64>,
-    /// Model calls of a run in flight at once
+    /// Maximum concurrent model calls per run
     #[arg(long, global = true, value_name = "N", value_parser = whole)]
     pub(crate) concurrency: Option<u64>,
-    /// What runs the code of `rlm`: auto, cpython or monty [default: auto]
+    /// Python interpreter for the code of `rlm`: auto, cpython or monty [default: auto]
     #[arg(long, global = true, value_name = "WHICH")]
     pub(crate) interpreter: Option<String>,
-    /// One JSON object on stdout
+    /// Print one JSON object to stdout
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Nothing on stderr but errors
+    /// Print only errors to stderr
     #[arg(long, global = true)]
     pub(crate) quiet: bool,
-    /// More on stderr: records as they come
+    /// Print journal records to stderr as they are written
     #[arg(short = 'v', long, global = true, action = ArgAction::Count)]
     pub(crate) verbose: u8,
-    /// Configuration file [default: ./fathom.toml, else fathom.toml in the home]
+    /// Configuration file [default: ./fathom.toml, else fathom.toml in the data folder]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Leave other unfinished runs alone
+    /// Do not resume other unfinished runs in the background
     #[arg(long, global = true)]
     pub(crate) no_resume: bool,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
-    /// Get one answer
+    /// Ask a question and get one answer
     Ask(Ask),
-    /// Have a council of chiefs and sub-chiefs decide a yes-or-no question
+    /// Decide a yes/no question by weighted votes of chiefs and sub-chiefs
     Council(Council),
-    /// Answer a question about material of any size, with code in a sandbox
+    /// Answer a question about large files by running code in a sandbox
     Rlm(Rlm),
-    /// Use the sandbox by hand: cells from stdin, with a line `---` between them
+    /// Run sandbox cells from stdin, separated by `---` lines
     Repl(Repl),
-    /// Plan, refine, act under an observer, and verify
+    /// Plan, refine, act with an observer watching, and verify
     Think(Think),
-    /// Thought seeds: ideas that were kept for later
+    /// Manage thought seeds (ideas saved for later)
     #[command(subcommand)]
     Seeds(SeedsCommand),
-    /// Think a question through in phases, with symbols that are kept; without a question, a conversation
+    /// Think a question through in phases using stored symbols, or chat
     Phases(Phases),
-    /// Have seven roles plan, make, publish and answer for a brand; nothing goes out without a yes
+    /// Plan, create, publish and reply on behalf of a brand
+    #[command(after_help = "Nothing is sent without a person's approval.")]
     Agency(Agency),
-    /// Symbols: look them up, search, follow links, change, import and export them
+    /// Look up, search, edit, import and export symbols
     #[command(subcommand)]
     Symbols(SymbolsCommand),
-    /// List the kits, or show one with its symbols
+    /// List the kits of symbols, or show one with its symbols
     Kits {
-        /// The kit
+        /// Kit to show
         #[arg(value_name = "ID")]
         id: Option<String>,
     },
-    /// List the agents that a phase may look as, or show one with its symbols
-    Agents {
-        /// The agent
+    /// List the personas available to phases, or show one with its symbols
+    Personas {
+        /// Persona to show
         #[arg(value_name = "ID")]
         id: Option<String>,
     },
-    /// Sessions: what was said, a new key, an export
+    /// Show, re-key or export a session
     #[command(subcommand)]
     Session(SessionCommand),
-    /// List the runs, newest first
+    /// List runs, newest first
     Runs {
-        /// How many
+        /// Maximum number of runs
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: u32,
     },
-    /// Show a run's tree, budget and answer; with -v its records too; with --domain what was written down
+    /// Show a run's tree, budget and answer, or the records of a domain
+    #[command(after_help = "With -v the run's journal records are listed too.")]
     Show(Show),
-    /// Fold a run's journal again and compare, without any model call
+    /// Replay a run's journal and report differences, without model calls
     Replay(RunName),
-    /// Begin a new run that goes on from a record of another
+    /// Start a new run from a record of another
     Fork {
         #[command(flatten)]
         run: RunName,
-        /// The last record to take over, given as SEQ or EPISODE:SEQ
+        /// Last record to keep, as SEQ or EPISODE:SEQ
         #[arg(long, value_name = "[EPISODE:]SEQ")]
         at: Place,
     },
-    /// Go on with one unfinished run, or with all of them
+    /// Resume an unfinished run, or all of them
     Resume {
-        /// The run's id, or enough of its beginning
+        /// Run ID or a unique prefix
         #[arg(value_name = "RUN")]
         run: Option<String>,
     },
-    /// Stop a run; its partial result is kept
+    /// Stop a run and keep its partial result
     Cancel(RunName),
     #[command(flatten)]
     People(PeopleCommand),
-    /// Check chains, signed heads and contents of one run or of all
+    /// Check the hash chains, signatures and contents of one run or of all
     Verify {
-        /// The run's id, or enough of its beginning
+        /// Run ID or a unique prefix
         #[arg(value_name = "RUN")]
         run: Option<String>,
     },
-    /// Figures over the runs of the last days
+    /// Show statistics for recent runs
     Stats {
-        /// How many days
+        /// Number of days to cover
         #[arg(long, value_name = "N", default_value_t = 30)]
         days: u32,
-        /// Also draw the councils into this file
+        /// Also write a chart of council decisions to this file
         #[arg(long, value_name = "FILE")]
         svg: Option<PathBuf>,
     },
-    /// Models: what is configured, prices, and weights for the embedded model
+    /// List configured models and prices; download weights
     #[command(subcommand)]
     Models(ModelsCommand),
-    /// Charters: check one, show one, begin a new one
+    /// Check, show, compare and create charters
     #[command(subcommand)]
     Charter(CharterCommand),
-    /// Take personal data, secrets and what the rules name out of a text
+    /// Redact personal data, secrets and custom terms from text
     Redact(Redact),
-    /// Check home, journal, keys and models
+    /// Check the data folder, journal, keys and models
     Doctor,
-    /// Destroy the key of a run's content; its chain can still be verified
+    /// Destroy a run's encryption key; its hash chain stays verifiable
     Shred {
         #[command(flatten)]
         run: RunName,
-        /// Really: the content cannot be had again
+        /// Confirm: the content cannot be recovered
         #[arg(long)]
         yes: bool,
     },
@@ -226,7 +241,7 @@ impl Command {
             Self::Rlm(_) => crate::commands::rlm::CHARTER,
             Self::Think(_) => crate::commands::think::CHARTER,
             Self::Agency(_) => crate::commands::agency::CHARTER,
-            Self::Phases(_) | Self::Symbols(_) | Self::Kits { .. } | Self::Agents { .. } => {
+            Self::Phases(_) | Self::Symbols(_) | Self::Kits { .. } | Self::Personas { .. } => {
                 crate::commands::phases::CHARTER
             }
             _ => fathom_host::charter::DEFAULT,
@@ -236,136 +251,136 @@ impl Command {
 
 #[derive(Args, Debug)]
 pub(crate) struct Ask {
-    /// The question; `-` or nothing reads it from stdin
+    /// The question; `-` or no argument reads it from stdin
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
-    /// Files or folders that go into the prompt; `-` is stdin
+    /// Files or folders to include in the prompt; `-` reads stdin
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) context: Vec<PathBuf>,
-    /// What a good answer must meet; a second episode judges it
+    /// Criteria for the answer; a second episode reviews it
     #[arg(long, value_name = "RUBRIC|@FILE")]
     pub(crate) review: Option<String>,
-    /// Standing instructions for the model
+    /// System instructions for the model
     #[arg(long, value_name = "TEXT")]
     pub(crate) system: Option<String>,
-    /// Most tokens of one reply; a longer answer is continued
+    /// Maximum tokens per reply; longer answers are continued
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_output: Option<u32>,
-    /// Take the reply in one piece
+    /// Do not stream the reply
     #[arg(long)]
     pub(crate) no_stream: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Council {
-    /// What to decide; `-` or nothing reads it from stdin
+    /// The question to decide; `-` or no argument reads it from stdin
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
-    /// Files or folders from which each seat gets the passages that concern it; `-` is stdin
+    /// Files or folders to search; each seat gets the passages relevant to it; `-` reads stdin
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) context: Vec<PathBuf>,
-    /// Have every chief that asks its sub-chiefs vote by itself too, for comparison
+    /// Also record each chief's vote without its sub-chiefs, for comparison
     #[arg(long)]
     pub(crate) compare: bool,
-    /// Ask the model even where an earlier answer could be used again
+    /// Always call the model, even when an earlier answer could be reused
     #[arg(long)]
     pub(crate) no_reuse: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Rlm {
-    /// The question; `-` or nothing reads it from stdin
+    /// The question; `-` or no argument reads it from stdin
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
-    /// Files or folders to work on, also compressed (.gz, .zst); `-` is stdin
+    /// Files or folders to work on, plain or compressed (.gz, .zst); `-` reads stdin
     #[arg(long, value_name = "PATH", num_args = 1.., required = true)]
     pub(crate) context: Vec<PathBuf>,
-    /// JSON schema that the answer must meet
+    /// JSON schema the answer must match
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
-    /// Use the sandbox even where the material fits into the model's window
+    /// Use the sandbox even if the material fits in the context window
     #[arg(long)]
     pub(crate) repl: bool,
-    /// Ready-made cells: the model chooses one, is offered them, or has none [default: chosen for local models, else offered]
+    /// How the model may use the built-in recipes [default: chosen for local models, offered otherwise]
     #[arg(long, value_enum, value_name = "WHICH")]
     pub(crate) recipes: Option<RecipeChoice>,
-    /// Most turns of the model
+    /// Maximum turns of the model
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) turns: Option<u32>,
-    /// Longest time that one cell may compute, in seconds
+    /// Time limit per cell in seconds, not counting time spent waiting for models
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) cell_time: Option<Millis>,
-    /// Answer leaf calls with what earlier runs were told, where the prompt is the same
+    /// Reuse replies from earlier runs for identical leaf prompts
     #[arg(long)]
     pub(crate) reuse: bool,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Phases {
-    /// The question; `-` reads it from stdin, nothing begins a conversation where there is a terminal
+    /// The question; `-` reads it from stdin, no argument starts a chat on a terminal
     #[arg(value_name = "QUESTION")]
     pub(crate) question: Option<String>,
-    /// The session that it belongs to: later questions in it see this one [default: none is kept; `chat` in a conversation]
+    /// Session to continue; later questions see this one [default: none; `chat` in a conversation]
     #[arg(long, value_name = "ID")]
     pub(crate) session: Option<String>,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum SymbolsCommand {
-    /// Show symbols
+    /// Show symbols by ID
     Get {
-        /// Their ids
+        /// Symbol IDs
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
     },
-    /// Keep a symbol that a JSON file or stdin describes; one of its id gets a new version
+    /// Create or update a symbol from a JSON file or stdin
     Put {
-        /// The file, or `-`
+        /// JSON file; `-` reads stdin
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Take a symbol away; its versions stay in the record
+    /// Delete a symbol; its past versions are kept
     Delete {
-        /// Its id
+        /// Symbol ID
         #[arg(value_name = "ID")]
         id: String,
     },
     /// Search for symbols
     Search {
-        /// What they are about
+        /// Text to search for
         #[arg(value_name = "TEXT")]
         text: String,
-        /// By meaning, by words, or by both
+        /// Search by meaning, by words, or both
         #[arg(long, value_enum, value_name = "WHICH", default_value = "both")]
         by: SearchWay,
-        /// How many
+        /// Maximum number of results
         #[arg(long, value_name = "N", default_value_t = 10)]
         limit: u16,
     },
-    /// Symbols that others lead to
+    /// List symbols linked from the given ones
     Links {
-        /// Where to begin
+        /// Symbol IDs to start from
         #[arg(value_name = "ID", required = true)]
         ids: Vec<String>,
-        /// Over so many links
+        /// Maximum number of links to follow
         #[arg(long, value_name = "N", default_value_t = 1)]
         depth: u8,
-        /// How many
+        /// Maximum number of symbols
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u16,
     },
-    /// All versions of a symbol
+    /// List all versions of a symbol
     Versions {
-        /// Its id
+        /// Symbol ID
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Take in catalogues: symbols, kits and agents as JSON
+    /// Import catalogues of symbols, kits and agents from JSON
     Import {
-        /// The files
+        /// Catalogue files
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
-        /// What a list without a name holds
+        /// What a bare JSON list contains
         #[arg(
             long = "as",
             value_enum,
@@ -374,9 +389,9 @@ pub(crate) enum SymbolsCommand {
         )]
         list: ListChoice,
     },
-    /// Write everything down as a catalogue
+    /// Export all symbols, kits and agents as one catalogue
     Export {
-        /// Where to [default: stdout]
+        /// Output file [default: stdout]
         #[arg(value_name = "FILE")]
         file: Option<PathBuf>,
     },
@@ -398,35 +413,35 @@ pub(crate) enum ListChoice {
 pub(crate) enum SearchWay {
     /// Meaning and words
     Both,
-    /// Meaning alone
+    /// Meaning only
     Meaning,
-    /// Words alone
+    /// Words only
     Words,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum SessionCommand {
-    /// What was said in it
+    /// Show the session's entries
     Show {
-        /// The session
+        /// Session name
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Seal it anew under a new key, and destroy the old one
+    /// Re-encrypt a session under a new key and destroy the old one
     Rotate {
-        /// The session
+        /// Session name
         #[arg(value_name = "ID")]
         id: String,
     },
-    /// Write it down for others, encrypted with age
+    /// Export a session, encrypted with age
     Export {
-        /// The session
+        /// Session name
         #[arg(value_name = "ID")]
         id: String,
-        /// Who may read it: an age recipient, as `age1…`
+        /// Recipient, such as `age1…`
         #[arg(long, value_name = "RECIPIENT", required = true, num_args = 1..)]
         to: Vec<String>,
-        /// Where to
+        /// Output file
         #[arg(long, value_name = "FILE")]
         out: PathBuf,
     },
@@ -435,38 +450,38 @@ pub(crate) enum SessionCommand {
 /// What a model has of ready-made cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecipeChoice {
-    /// It only chooses one and fills it in
+    /// The model only picks a recipe and fills it in
     Chosen,
-    /// It may use them in its own code
+    /// The model may call recipes from its own code
     Offered,
-    /// It has none
+    /// No recipes
     Off,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Repl {
-    /// Files or folders that the cells find as `context`
+    /// Files or folders exposed to cells as `context`
     #[arg(long, value_name = "PATH", num_args = 1..)]
     pub(crate) context: Vec<PathBuf>,
-    /// Longest time that one cell may compute, in seconds
+    /// Time limit per cell in seconds, not counting time spent waiting for models
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) cell_time: Option<Millis>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct RunName {
-    /// The run's id, or enough of its beginning
+    /// Run ID or a unique prefix
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum ModelsCommand {
-    /// List what is configured, known models with windows and prices, and weights
+    /// List configured models, known models with windows and prices, and weights
     List,
-    /// Fetch weights: `default`, `small`, `smoke`, `embeddings`, or a name that `models list` shows
+    /// Download weights for the embedded models
     Pull {
-        /// What to fetch
+        /// `default`, `small`, `smoke`, `embeddings`, or a name shown by `models list`
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
     },

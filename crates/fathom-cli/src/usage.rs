@@ -1,10 +1,11 @@
 //! Mistakes in the arguments, said in the same form as every other error.
 
-use clap::CommandFactory as _;
+use std::num::{IntErrorKind, ParseIntError};
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::CliError;
-use crate::typed::Typed;
+use crate::typed;
 
 /// What clap found wrong, or the help it was asked for.
 pub(crate) enum Usage {
@@ -38,32 +39,32 @@ pub(crate) fn read(error: &clap::Error) -> Usage {
             what: argument(),
             value: value(),
             why: match text(ContextKind::ValidValue) {
-                Some(valid) => format!("it takes {valid}"),
-                None => "it takes something else".to_owned(),
+                Some(valid) => format!("expected one of {valid}"),
+                None => "not an accepted value".to_owned(),
             },
         },
         ErrorKind::ValueValidation => CliError::BadValue {
             what: argument(),
             value: value(),
             why: std::error::Error::source(error)
-                .map_or_else(|| "it does not fit".to_owned(), ToString::to_string),
+                .map_or_else(|| "not an accepted value".to_owned(), plain_reason),
         },
         ErrorKind::MissingRequiredArgument => CliError::Arguments {
-            message: format!("{} is missing", argument_list(error)),
+            message: missing(error),
             hint: usage(error),
         },
         ErrorKind::ArgumentConflict => CliError::Arguments {
             message: match text(ContextKind::PriorArg) {
                 Some(other) if bare(&other) != argument() => {
-                    format!("`{}` does not go with `{}`", argument(), bare(&other))
+                    format!("`{}` cannot be used with `{}`", argument(), bare(&other))
                 }
-                _ => format!("`{}` is there more than once", argument()),
+                _ => format!("`{}` was given more than once", argument()),
             },
-            hint: "leave one of them out".to_owned(),
+            hint: "remove one of them".to_owned(),
         },
         ErrorKind::TooManyValues => CliError::Arguments {
-            message: format!("`{}` takes no value", argument()),
-            hint: "leave out what follows it".to_owned(),
+            message: format!("`{}` does not take a value", argument()),
+            hint: "remove the value".to_owned(),
         },
         _ => CliError::Arguments {
             message: first_line(error),
@@ -72,17 +73,45 @@ pub(crate) fn read(error: &clap::Error) -> Usage {
     })
 }
 
+/// The reason for which a value was refused. Those of numbers are Rust's and clap's own words.
+fn plain_reason(source: &(dyn std::error::Error + 'static)) -> String {
+    if let Some(error) = source.downcast_ref::<ParseIntError>() {
+        return match error.kind() {
+            IntErrorKind::PosOverflow => "the number is too large".to_owned(),
+            IntErrorKind::NegOverflow => "the number is too small".to_owned(),
+            _ => "expected a whole number".to_owned(),
+        };
+    }
+    let text = source.to_string();
+    match text
+        .split_once(" is not in ")
+        .and_then(|(_, range)| range.split_once("..="))
+    {
+        Some((least, most)) => format!("expected a whole number from {least} to {most}"),
+        None => text,
+    }
+}
+
+/// Commands that have another name now, the old one first.
+const RENAMED: [(&str, &str); 1] = [("agents", "personas")];
+
 fn unknown_command(error: &clap::Error) -> CliError {
     let command = context(error, ContextKind::InvalidSubcommand).unwrap_or_default();
+    if let Some((_, new)) = RENAMED.iter().find(|(old, _)| *old == command) {
+        return CliError::UnknownCommand {
+            hint: format!("the command was renamed: use `fathom {new}`"),
+            command,
+        };
+    }
     // Clap does not see swapped letters in short words.
-    let known = Typed::command();
+    let known = typed::command();
     let mut names = known.get_subcommands().map(clap::Command::get_name);
     let swapped = names.find(|name| sorted(name) == sorted(&command));
     let hint = swapped
         .map(|swapped| format!("did you mean `{swapped}`?"))
         .or_else(|| nearest(error, ContextKind::SuggestedSubcommand));
     CliError::UnknownCommand {
-        hint: hint.unwrap_or_else(|| "`fathom --help` lists the commands".to_owned()),
+        hint: hint.unwrap_or_else(|| "list the commands with `fathom --help`".to_owned()),
         command,
     }
 }
@@ -93,18 +122,28 @@ fn sorted(word: &str) -> Vec<char> {
     letters
 }
 
+/// Arguments that are written in words, as clap shows them.
+const TEXTS: [&str; 4] = ["QUESTION", "TASK", "GOAL", "<TEXT>"];
+
 fn unknown_argument(error: &clap::Error) -> CliError {
     let flag = context(error, ContextKind::InvalidArg).unwrap_or_default();
     if flag.starts_with('-') {
         return CliError::UnknownFlag {
             flag,
             hint: nearest(error, ContextKind::SuggestedArg)
-                .unwrap_or_else(|| "`fathom --help` lists the flags".to_owned()),
+                .unwrap_or_else(|| "list the flags with `fathom --help`".to_owned()),
         };
     }
+    let usage = usage(error);
+    // Only what is written in words is likely to have lost its quotes.
+    let takes_text = TEXTS.iter().any(|text| usage.contains(text));
     CliError::Arguments {
-        message: format!("`{flag}` is one argument too many"),
-        hint: "put quotes round a text of several words".to_owned(),
+        message: format!("unexpected argument `{flag}`"),
+        hint: if takes_text {
+            "put quotes around text that contains spaces".to_owned()
+        } else {
+            usage
+        },
     }
 }
 
@@ -123,13 +162,19 @@ fn bare(argument: &str) -> String {
     name.trim_matches(['<', '>', '[', ']', '.']).to_owned()
 }
 
-fn argument_list(error: &clap::Error) -> String {
+/// The required arguments that were not given.
+fn missing(error: &clap::Error) -> String {
     let names = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(names)) => names.iter().map(|name| bare(name)).collect(),
         _ => vec![argument(error)],
     };
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(" and ")
+    let noun = if names.len() == 1 {
+        "argument"
+    } else {
+        "arguments"
+    };
+    format!("missing {noun} {}", names.join(" and "))
 }
 
 fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -147,9 +192,9 @@ fn usage(error: &clap::Error) -> String {
     let usage = context(error, ContextKind::Usage).unwrap_or_default();
     let usage = usage.trim().trim_start_matches("Usage:").trim();
     if usage.is_empty() {
-        "`fathom --help` says how it is written".to_owned()
+        "see the usage with `fathom --help`".to_owned()
     } else {
-        format!("write `{}`", crate::plain_text::one_line(usage))
+        format!("usage: `{}`", crate::plain_text::one_line(usage))
     }
 }
 

@@ -1,9 +1,7 @@
-use clap::Parser as _;
-
 use super::*;
 
 fn mistake(arguments: &[&str]) -> String {
-    let error = Typed::try_parse_from(std::iter::once(&"fathom").chain(arguments)).unwrap_err();
+    let error = typed::parse(std::iter::once(&"fathom").chain(arguments)).unwrap_err();
     match read(&error) {
         Usage::Mistake(error) => {
             let lines = error.lines();
@@ -50,7 +48,7 @@ fn x01_global_flags_stand_before_or_after_the_command() {
         ["fathom", "runs", "--home", "h", "--json", "-v"],
         ["fathom", "--json", "runs", "-v", "--home", "h"],
     ] {
-        let typed = Typed::try_parse_from(arguments).unwrap();
+        let typed = typed::parse(arguments).unwrap();
         assert_eq!(typed.flags.home.as_deref(), Some("h".as_ref()));
         assert!(typed.flags.json);
         assert_eq!(typed.flags.verbose, 1);
@@ -59,5 +57,5 @@ fn x01_global_flags_stand_before_or_after_the_command() {
 
 #[test]
 fn the_arguments_are_well_formed() {
-    Typed::command().debug_assert();
+    typed::command().debug_assert();
 }

@@ -68,7 +68,7 @@ impl Brand {
         for (name, value) in settings {
             match values.get_mut(name) {
                 Some(place) => place.clone_from(value),
-                None => return Err(broken(format!("there is no value `{name}` to be set"))),
+                None => return Err(broken(format!("unknown value `{name}`"))),
             }
         }
         let url = values
@@ -76,8 +76,9 @@ impl Brand {
             .map_or("", |url| url.trim_end_matches('/'));
         let host = url.split_once("://").map(|(_, rest)| rest.to_owned());
         let host = host.filter(|host| !host.is_empty() && !host.contains(['/', '@', '?', '#']));
-        let host =
-            host.ok_or_else(|| broken("`url` is written as `https://platform.example`".into()))?;
+        let host = host.ok_or_else(|| {
+            broken("invalid `url`; expected e.g. `https://platform.example`".into())
+        })?;
         let private = host.parse::<std::net::SocketAddr>().is_ok();
         let private = if private {
             host.clone()
@@ -153,7 +154,7 @@ fn text(path: &Path) -> Result<String, HostError> {
         .read_to_string(&mut text)
         .map_err(|error| broken(error.to_string()))?;
     if text.len() as u64 > SOURCE_BYTES_MAX {
-        return Err(broken(format!("it has more than {SOURCE_BYTES_MAX} bytes")));
+        return Err(broken(format!("the file exceeds {SOURCE_BYTES_MAX} bytes")));
     }
     Ok(text)
 }
@@ -194,7 +195,7 @@ pub fn prepare(
     let lane = agency.lanes.get(commission.lane).ok_or_else(|| {
         let lanes: Vec<&str> = agency.lanes.keys().map(String::as_str).collect();
         missing(format!(
-            "lane `{}` (there are {})",
+            "lane `{}` (expected one of {})",
             commission.lane,
             lanes.join(", ")
         ))
@@ -277,7 +278,7 @@ fn crew(charter: &Charter) -> Result<Crew, String> {
         let agent = charter.agents.values().find(|agent| agent.role == role);
         agent
             .map(member)
-            .ok_or_else(|| format!("an agent with the role {role}"))
+            .ok_or_else(|| format!("agent with the role {role}"))
     };
     Ok(Crew {
         planner: member(Role::Planner)?,

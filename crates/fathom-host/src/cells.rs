@@ -57,7 +57,7 @@ impl GivenContext {
         let load = async || {
             let mut material = self.material.lock().await;
             let given = material.clone().ok_or_else(|| SandboxError::BadMaterial {
-                cause: "the run was only taken over to end it".to_owned(),
+                cause: "the run was resumed only to be ended".to_owned(),
             })?;
             let context = sandbox.load(given).await?;
             // Who comes after a failure needs it again.
@@ -269,7 +269,7 @@ impl Cells {
             }
         };
         if seat.try_send(order).is_err() {
-            tracing::warn!(%episode, "a session does not keep up");
+            tracing::warn!(%episode, "a sandbox session is too slow to take orders");
         }
     }
 
@@ -345,7 +345,7 @@ impl Keeper {
                         if let Some(session) = session.as_mut().filter(|_| running == Some(ask))
                             && let Err(error) = Session::answer(session, answer)
                         {
-                            tracing::debug!(%error, "an answer was not wanted any more");
+                            tracing::debug!(%error, "an answer arrived after its cell ended");
                         }
                         continue;
                     }
@@ -381,7 +381,9 @@ impl Keeper {
             let context = match &self.source {
                 Source::Given(given) => given.get(&self.sandbox).await,
                 Source::Part(part) => self.sandbox.load(vec![part.clone()]).await,
-                Source::Lost => return Err("the part that was handed over is gone".into()),
+                Source::Lost => {
+                    return Err("the material handed to this episode is no longer available".into());
+                }
             };
             let context = context.map_err(failed)?;
             // The session has it from now on.

@@ -101,7 +101,7 @@ impl BudgetPart {
             "cost" => self.cost = Some(parse_cost(value)?),
             _ => {
                 return Err(format!(
-                    "there is no budget dimension `{key}`; there are tokens, calls, tools, time, cost, episodes"
+                    "unknown budget dimension `{key}`; expected one of tokens, calls, tools, time, cost, episodes"
                 ));
             }
         }
@@ -118,19 +118,23 @@ pub fn parse_time(text: &str) -> Result<Millis, String> {
         "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
-        _ => return Err(format!("`{text}` is no time; write `30s`, `5m` or `2h`")),
+        _ => {
+            return Err(format!(
+                "invalid duration `{text}`; expected e.g. `30s`, `5m` or `2h`"
+            ));
+        }
     };
     number
         .parse::<u64>()
         .ok()
         .and_then(|number| number.checked_mul(factor))
         .map(Millis)
-        .ok_or_else(|| format!("`{text}` is no time; write `30s`, `5m` or `2h`"))
+        .ok_or_else(|| format!("invalid duration `{text}`; expected e.g. `30s`, `5m` or `2h`"))
 }
 
 /// Reads dollars with up to nine decimals, as `0.25`.
 pub fn parse_cost(text: &str) -> Result<Nanodollars, String> {
-    let complaint = || format!("`{text}` is no amount of dollars; write `0.25`");
+    let complaint = || format!("invalid dollar amount `{text}`; expected e.g. `0.25`");
     let (whole, fraction) = text
         .trim_start_matches('$')
         .split_once('.')
@@ -233,7 +237,7 @@ impl IdentityTable {
         for key in self.creator.iter().chain(roles.values()) {
             if keys.contains(&key) {
                 return Err(format!(
-                    "`key:{}` is named twice; creator and roles have keys of their own",
+                    "`key:{}` is used twice; the creator and each role need different keys",
                     key.fingerprint()
                 ));
             }
@@ -272,13 +276,15 @@ impl SymbolsPlace {
         let address = match (&self.redis_env, &self.redis) {
             (None, None) => return Ok(SymbolsAt::Home),
             (Some(_), Some(_)) => {
-                return Err(what("both `redis` and `redis_env` name it".to_owned()));
+                return Err(what(
+                    "set either `redis` or `redis_env`, not both".to_owned(),
+                ));
             }
             (Some(variable), None) => read_env(variable)
-                .ok_or_else(|| what(format!("the variable `{variable}` is not set")))?,
+                .ok_or_else(|| what(format!("environment variable `{variable}` is not set")))?,
             (None, Some(address)) if address.contains('@') => {
                 return Err(what(
-                    "a password does not belong into a file: use `redis_env`".to_owned(),
+                    "passwords are not allowed in the file; use `redis_env`".to_owned(),
                 ));
             }
             (None, Some(address)) => address.clone(),

@@ -60,7 +60,7 @@ fn x08_broken_toml_names_file_line_and_key() {
         ("[budget]\ntokens = \"many\"", "fathom.toml:2: `tokens`:"),
         (
             "[budget]\ntime = \"soon\"",
-            "fathom.toml:2: `time`: `soon` is no time",
+            "fathom.toml:2: `time`: invalid duration `soon`",
         ),
         ("[recursion]\nmax_depth = -1", "fathom.toml:2: `max_depth`:"),
         ("[direct\nx = 1", "fathom.toml:1:"),
@@ -76,23 +76,23 @@ fn e03_a_value_over_its_hard_cap_names_file_line_and_cap() {
     let cases = [
         (
             "[recursion]\nmax_depth = 5",
-            "fathom.toml:2: `max_depth` is 5, the hard cap is 4",
+            "fathom.toml:2: `max_depth` is 5, but the maximum is 4",
         ),
         (
             "[recursion]\n\nmax_depth = 300",
-            "fathom.toml:3: `max_depth` is 300, the hard cap is 4",
+            "fathom.toml:3: `max_depth` is 300, but the maximum is 4",
         ),
         (
             "[recursion]\nmax_children = 10001",
-            "fathom.toml:2: `max_children` is 10001, the hard cap is 10000",
+            "fathom.toml:2: `max_children` is 10001, but the maximum is 10000",
         ),
         (
             "[recursion]\nmax_total_episodes = 99999999999",
-            "fathom.toml:2: `max_total_episodes` is 99999999999, the hard cap is 10000",
+            "fathom.toml:2: `max_total_episodes` is 99999999999, but the maximum is 10000",
         ),
         (
             "concurrency = 5000",
-            "fathom.toml:1: `concurrency` is 5000, the hard cap is 4096",
+            "fathom.toml:1: `concurrency` is 5000, but the maximum is 4096",
         ),
     ];
     for (text, expected) in cases {

@@ -44,10 +44,10 @@ impl Runner for Confining {
                         output: text(&output.stdout, &output.stderr),
                     },
                     Ended::Signal(signal) => Ran::Stopped {
-                        cause: format!("it was ended by signal {signal}"),
+                        cause: format!("killed by signal {signal}"),
                     },
                     Ended::TimeUp => Ran::Stopped {
-                        cause: "its time was up".to_owned(),
+                        cause: "time limit exceeded".to_owned(),
                     },
                 },
                 Err(error) => Ran::NotStarted {

@@ -193,7 +193,7 @@ impl Domains {
             .records()
             .and_then(|records| Ok(records.list(Kind::Flag, 0, FLAGS_MAX)?));
         let found = found.unwrap_or_else(|error| {
-            tracing::warn!(code = error.code(), %error, "flags cannot be read");
+            tracing::warn!(code = error.code(), %error, "cannot read the flags");
             Vec::new()
         });
         found
@@ -292,7 +292,7 @@ impl Domains {
             .symbols()
             .and_then(|symbols| Ok(symbols.carry_out(&key, &request)?));
         answer.unwrap_or_else(|error| {
-            tracing::warn!(code = error.code(), %error, "the symbols did not answer");
+            tracing::warn!(code = error.code(), %error, "symbol store request failed");
             let message = format!("{error} ({}; hint: {})", error.code(), error.hint());
             fault(SymbolFaultKind::Unavailable, message)
         })
@@ -310,7 +310,7 @@ impl Domains {
             .records()
             .and_then(|records| Ok(records.carry_out(&asker, request)?));
         answer.unwrap_or_else(|error| {
-            tracing::warn!(code = error.code(), %error, "the records did not answer");
+            tracing::warn!(code = error.code(), %error, "record store request failed");
             let message = format!("{error} ({}; hint: {})", error.code(), error.hint());
             RecordFault::unavailable(message).into()
         })
@@ -323,7 +323,7 @@ impl Domains {
                 fault: None,
             },
             Err(error) => {
-                tracing::warn!(code = error.code(), %error, "the session was not kept");
+                tracing::warn!(code = error.code(), %error, "cannot store the session");
                 HistoryAnswer {
                     head: None,
                     fault: Some(HistoryFault {

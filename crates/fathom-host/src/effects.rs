@@ -221,7 +221,7 @@ impl Passage {
             && matches!(settled.outcome, EffectOutcome::Failed { .. })
             && let Err(error) = self.journal.release(&effect.key(), &asker.owner())
         {
-            tracing::warn!(code = error.code(), %error, "a key was not given back");
+            tracing::warn!(code = error.code(), %error, "cannot release an idempotency key");
         }
     }
 
@@ -238,14 +238,14 @@ impl Passage {
         }
         Ok(match self.journal.use_approval(&asker.owner(), asker.at)? {
             UseOutcome::NotAsked | UseOutcome::Used => None,
-            UseOutcome::Refused(state) => Some(format!("its approval is {}", state.name())),
+            UseOutcome::Refused(state) => Some(format!("the approval is {}", state.name())),
         })
     }
 
     pub(crate) async fn reconcile(&self, effect: &EffectRequest, asker: &Asker) -> Settled {
         // Its key may have been given back before a crash lost the reason. Until that is known again it is held.
         if let Err(error) = self.claim(effect, asker) {
-            tracing::warn!(code = error.code(), %error, "a key was not claimed");
+            tracing::warn!(code = error.code(), %error, "cannot claim an idempotency key");
         }
         // Under the kill switch nothing goes out, not even a question. A person has to look then.
         let unasked = |why: String| EffectOutcome::Unknown {
@@ -276,7 +276,7 @@ fn taken(effect: &EffectRequest, outcome: ClaimOutcome) -> Option<String> {
     match outcome {
         ClaimOutcome::Claimed => None,
         ClaimOutcome::HeldBy { owner, .. } => Some(format!(
-            "its key `{}` was used by run {}, episode {}",
+            "idempotency key `{}` was already used by run {}, episode {}",
             effect.key().as_str(),
             owner.run,
             owner.episode

@@ -142,7 +142,7 @@ pub(crate) fn note(episode: &EpisodeId, block: &Block) {
     let channel = block.channel.as_str();
     if channel == TRACE_CHANNEL {
         let trace = block.text.as_str();
-        tracing::info!(%episode, channel, trace, "the phase loop went on");
+        tracing::info!(%episode, channel, trace, "the phase loop continued");
     } else {
         tracing::info!(%episode, channel, "emitted a block");
     }

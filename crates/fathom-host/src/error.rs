@@ -48,7 +48,7 @@ pub enum HostError {
         message: String,
     },
     /// A configured value is above its hard cap.
-    #[error("{}:{line}: `{key}` is {value}, the hard cap is {cap}", file.display())]
+    #[error("{}:{line}: `{key}` is {value}, but the maximum is {cap}", file.display())]
     OverCap {
         /// The file.
         file: PathBuf,
@@ -80,7 +80,7 @@ pub enum HostError {
     #[error(transparent)]
     Material(#[from] MaterialError),
     /// There is nothing to work on.
-    #[error("there is nothing to read in the context")]
+    #[error("the context contains no readable text")]
     NoMaterial {
         /// What is there, and why it cannot be read.
         skipped: Vec<Skipped>,
@@ -93,7 +93,7 @@ pub enum HostError {
     },
     /// A text without a file is too large to be kept with a run.
     #[error(
-        "`{name}` is too large to be kept with the run: what is kept may have {bytes_max} bytes as JSON"
+        "`{name}` is too large to store with the run: the maximum is {bytes_max} bytes as JSON"
     )]
     TextTooLarge {
         /// The name it goes by.
@@ -123,7 +123,7 @@ pub enum HostError {
     #[error(transparent)]
     Channels(#[from] ChannelStoreError),
     /// A run asked a domain for something that it does not know.
-    #[error("the domain `{domain}` cannot read what it is asked: {cause}")]
+    #[error("invalid request to domain `{domain}`: {cause}")]
     BadRequest {
         /// The domain.
         domain: &'static str,
@@ -145,7 +145,7 @@ pub enum HostError {
         what: String,
     },
     /// The tools of a charter cannot be used.
-    #[error("the tools of charter `{name}` cannot be used: {cause}")]
+    #[error("cannot use the tools of charter `{name}`: {cause}")]
     Tools {
         /// Its name.
         name: String,
@@ -153,7 +153,7 @@ pub enum HostError {
         cause: String,
     },
     /// A brand's folder cannot be used.
-    #[error("`{}` cannot be used: {cause}", path.display())]
+    #[error("invalid brand `{}`: {cause}", path.display())]
     Brand {
         /// The file or folder.
         path: PathBuf,
@@ -170,19 +170,19 @@ pub enum HostError {
     #[error(transparent)]
     Weights(#[from] WeightsError),
     /// The weights are no language model.
-    #[error("`{name}` is no language model")]
+    #[error("`{name}` is not a language model")]
     NoLanguageModel {
         /// What was asked for.
         name: String,
     },
     /// No run has such an id.
-    #[error("there is no run `{prefix}`")]
+    #[error("run `{prefix}` not found")]
     NoSuchRun {
         /// What was asked for.
         prefix: String,
     },
     /// More than one run has such an id.
-    #[error("`{prefix}` fits {count} runs")]
+    #[error("run ID `{prefix}` is ambiguous: {count} runs match")]
     AmbiguousRun {
         /// What was asked for.
         prefix: String,
@@ -190,13 +190,13 @@ pub enum HostError {
         count: usize,
     },
     /// Another process works on the run.
-    #[error("another process works on run `{run}`")]
+    #[error("run `{run}` is in use by another process")]
     Owned {
         /// The run.
         run: RunId,
     },
     /// The run is over.
-    #[error("run `{run}` is finished")]
+    #[error("run `{run}` has already finished")]
     Finished {
         /// The run.
         run: RunId,
@@ -216,7 +216,7 @@ pub enum HostError {
         run: RunId,
     },
     /// A fold of the journal does not give what the journal says.
-    #[error("run `{run}` does not replay: {count} records differ")]
+    #[error("replay of run `{run}` failed: {count} records differ")]
     Differs {
         /// The run.
         run: RunId,
@@ -271,9 +271,9 @@ impl HostError {
     pub fn hint(&self) -> String {
         match self {
             Self::ConfigUnreadable { .. } => {
-                "check the path and its permissions, or leave out `--config`".into()
+                "check the path and its permissions, or run without `--config`".into()
             }
-            Self::ConfigSyntax { .. } => "see the keys of `fathom.toml` in the README".into(),
+            Self::ConfigSyntax { .. } => "see the keys of `fathom.toml` in docs/cli.md".into(),
             Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
             Self::Charter(error) => error.hint(),
             Self::Identity(error) => error.hint(),
@@ -281,57 +281,57 @@ impl HostError {
             Self::Learning(error) => error.hint(),
             Self::People(error) => error.hint(),
             Self::Material(error) => error.hint(),
-            Self::NoMaterial { .. } => "name files or folders with text in them, or `-` for stdin".into(),
+            Self::NoMaterial { .. } => "pass files or folders that contain text, or `-` for stdin".into(),
             Self::MaterialChanged { .. } => {
-                "put the file back as it was, or begin a new run".into()
+                "restore the file or start a new run".into()
             }
             Self::TextTooLarge { .. } => {
-                "write it to a file and name that: a file may be far larger".into()
+                "write it to a file and pass the file, which may be far larger".into()
             }
             Self::Sandbox(error) => error.hint(),
             Self::Program(_) => {
-                "the programs of this build are: direct, council, motion, rlm, phases, tools, agency, stages".into()
+                "use one of the programs of this build: direct, council, motion, rlm, phases, tools, agency, stages".into()
             }
             Self::Store(error) => error.hint(),
             Self::Symbols(error) => error.hint(),
             Self::History(error) => error.hint(),
             Self::Records(error) => error.hint(),
             Self::Channels(error) => error.hint(),
-            Self::BadRequest { .. } => "this is a fault of the program: please report it".into(),
+            Self::BadRequest { .. } => "this is a bug in Fathom; please report it".into(),
             Self::NoPhases { .. } => {
-                "take one that has, as `--charter signalzero`; docs/charters.md tells how to write one".into()
+                "use a charter with phases, such as `--charter signalzero`; see docs/charters.md".into()
             }
             Self::NoAgency { .. } => {
-                "take one that has, as `--charter agency`; docs/charters.md tells how to write one".into()
+                "use a charter with an agency, such as `--charter agency`; see docs/charters.md".into()
             }
             Self::Tools { .. } => {
-                "mend what the message names; `fathom charter check` looks at all that can be seen without a run".into()
+                "fix the problem named above; `fathom charter check` finds what can be checked without a run".into()
             }
             Self::Brand { .. } => {
-                "a brand's folder has brand.toml, brand.md and knowledge/*.md, as examples/brand does".into()
+                "a brand folder contains brand.toml, brand.md and knowledge/*.md; see examples/brand".into()
             }
             Self::Models(error) => error.hint(),
             Self::Engine(error) => error.hint(),
             Self::Weights(error) => error.hint(),
             Self::NoLanguageModel { .. } => {
-                "`fathom models list` shows which weights are language models".into()
+                "list the language models with `fathom models list`".into()
             }
-            Self::NoSuchRun { .. } => "`fathom runs` lists them; check `--home`".into(),
-            Self::AmbiguousRun { .. } => "give more characters of the id".into(),
+            Self::NoSuchRun { .. } => "list runs with `fathom runs`, and check `--home`".into(),
+            Self::AmbiguousRun { .. } => "use a longer prefix".into(),
             Self::Owned { run } => {
-                format!("wait for it, or stop it with `fathom cancel {run}`")
+                format!("wait for it to finish, or stop it with `fathom cancel {run}`")
             }
             Self::Finished { run } => {
                 format!(
-                    "`fathom show {run}` shows it, `fathom fork {run} --at SEQ` goes on from a record"
+                    "run `fathom show {run}` to show it, or `fathom fork {run} --at SEQ` to fork it"
                 )
             }
-            Self::NoSuchPlace { run, .. } => format!("`fathom show {run} -v` lists the records"),
+            Self::NoSuchPlace { run, .. } => format!("list the records with `fathom show {run} -v`"),
             Self::Shredded { .. } => {
-                "its chain can still be verified; what it said cannot be had again".into()
+                "the content cannot be recovered; check the hash chain with `fathom verify`".into()
             }
             Self::Differs { run, .. } => {
-                format!("`fathom verify {run}` tells whether the journal was changed")
+                format!("check whether the journal was altered with `fathom verify {run}`")
             }
         }
     }

@@ -100,7 +100,7 @@ impl Gates {
             }
             pause(LOOK_AGAIN).await;
         }
-        Err("nobody can read how the run began".to_owned())
+        Err("cannot read the start of the run".to_owned())
     }
 
     /// What a charter offers: every tool that can be called.
@@ -150,7 +150,7 @@ impl Gates {
                 }
                 (Kind::Shell(declaration), _) => {
                     let Some(worker) = self.worker.clone() else {
-                        absent.insert(name, "this host confines no programs".to_owned());
+                        absent.insert(name, "this host cannot confine programs".to_owned());
                         continue;
                     };
                     let runner = Arc::new(Confining {
@@ -198,7 +198,7 @@ impl Gates {
     async fn survey(&self, charter: &str, tools: &Tools) -> Result<(), String> {
         let (surveyed, faults) = tools.survey().await;
         for fault in faults {
-            tracing::warn!(code = fault.code(), error = %fault, "a server of tools does not answer");
+            tracing::warn!(code = fault.code(), error = %fault, "an MCP server does not respond");
         }
         for found in surveyed {
             let seen = Sighting {
@@ -301,7 +301,7 @@ impl Gates {
                 tool = effect.tool,
                 tries = count,
                 wait_ms = wait.0,
-                "a tool is tried again"
+                "retrying a tool"
             );
             tokio::select! {
                 () = pause(wait) => {}
@@ -321,9 +321,10 @@ impl Gates {
         let asked = asked.map_err(|error| error.to_string())?;
         let now = binding(who.run, effect, keeper.gateway.bundle.digest());
         match asked {
-            Some(approval) if approval.terms.binding != now => {
-                Err("the yes was given to something else, or under other policies".to_owned())
-            }
+            Some(approval) if approval.terms.binding != now => Err(
+                "the approval was given to a different request or under different policies"
+                    .to_owned(),
+            ),
             _ => Ok(()),
         }
     }
@@ -351,15 +352,15 @@ impl Gates {
         let Some(scope) = trips.note(&effect.target, failed, at) else {
             return;
         };
-        tracing::error!(%scope, "too many errors: the kill switch trips");
+        tracing::error!(%scope, "too many errors; activating the kill switch");
         let order = KillOrder {
             scope,
             by: "the gateway".to_owned(),
-            why: "too many errors of the last calls".to_owned(),
+            why: "too many errors in recent calls".to_owned(),
             at,
         };
         if let Err(error) = self.journal.set_kill(&order) {
-            tracing::error!(%error, "the kill switch could not be thrown");
+            tracing::error!(%error, "cannot activate the kill switch");
         }
     }
 
@@ -371,7 +372,7 @@ impl Gates {
                 self.domains
                     .ingest(&effect.target, receipt.as_str(), self.clock.now())
         {
-            tracing::warn!(code = error.code(), %error, "what people said was not kept");
+            tracing::warn!(code = error.code(), %error, "cannot store received messages");
         }
     }
 }
@@ -387,18 +388,18 @@ impl Gatekeeper {
             let why = self
                 .absent
                 .get(&effect.tool)
-                .map_or("it is not declared", |why| why);
-            format!("there is no tool `{}`: {why}", effect.tool)
+                .map_or("not declared", |why| why);
+            format!("tool `{}` is not available: {why}", effect.tool)
         })?;
         if facts.class == EffectClass::Effect && effect.class == EffectClass::Read {
             return Err(format!(
-                "`{}` changes something and was asked for as a look",
+                "`{}` changes something, but was requested as read-only",
                 effect.tool
             ));
         }
         if facts.target != effect.target {
             return Err(format!(
-                "`{}` does not land where it was said to",
+                "the target of `{}` differs from the one requested",
                 effect.tool
             ));
         }

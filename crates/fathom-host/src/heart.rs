@@ -90,7 +90,7 @@ impl Heart {
             loop {
                 beats.tick().await;
                 if let Err(error) = within.beat().await {
-                    tracing::warn!(code = error.code(), %error, "how the stack stands was not noted");
+                    tracing::warn!(code = error.code(), %error, "cannot record a stability sample");
                 }
             }
         };

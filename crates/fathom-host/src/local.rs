@@ -159,7 +159,7 @@ impl Embedded {
         let store = self.store().map_err(|error| error.to_string())?;
         let found = store.find(EMBEDDINGS).map_err(|error| error.to_string())?;
         let (Some(weights), Some(tokenizer)) = (found.weights(), found.tokenizer()) else {
-            return Err(format!("`{EMBEDDINGS}` is not whole"));
+            return Err(format!("`{EMBEDDINGS}` is incomplete"));
         };
         let embedder = Embedder::load(weights, tokenizer).map_err(|error| error.to_string())?;
         Ok(Arc::new(embedder))

@@ -18,7 +18,7 @@ pub(crate) fn symbol_embedding(
     match embedded.embedder() {
         Ok(model) => Some(Arc::new(MiniLm(model))),
         Err(why) => {
-            tracing::info!(%why, "symbols are searched by words alone");
+            tracing::info!(%why, "searching symbols by keywords only");
             None
         }
     }

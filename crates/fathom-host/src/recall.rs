@@ -209,7 +209,7 @@ fn told<T, E: std::fmt::Display>(result: Result<T, E>, doing: &str) -> Option<T>
     match result {
         Ok(value) => Some(value),
         Err(error) => {
-            tracing::warn!(%error, doing, "earlier answers are left out");
+            tracing::warn!(%error, doing, "cannot reuse earlier answers");
             None
         }
     }

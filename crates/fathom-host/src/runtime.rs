@@ -151,7 +151,7 @@ impl Runtime {
         let journal: Arc<dyn Journal> = Arc::new(home.open_journal()?);
         // Without earlier answers a run only costs more.
         let memory = Memory::open(&home, &journal, &options.embedded)
-            .inspect_err(|error| tracing::warn!(%error, "earlier answers cannot be used"))
+            .inspect_err(|error| tracing::warn!(%error, "cannot open the store of earlier answers"))
             .ok();
         let domains = Arc::new(Domains::new(
             home.clone(),

@@ -441,8 +441,7 @@ impl std::str::FromStr for Place {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let complaint =
-            || format!("`{text}` is no place; write `SEQ` or `EPISODE:SEQ`, as `0.1:12`");
+        let complaint = || "expected SEQ or EPISODE:SEQ, such as `0.1:12`".to_owned();
         let (episode, seq) = text.rsplit_once(':').unwrap_or(("0", text));
         Ok(Self {
             episode: episode.parse().map_err(|_| complaint())?,

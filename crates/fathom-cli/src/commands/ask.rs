@@ -68,8 +68,8 @@ fn as_council(asked: Ask) -> Result<Council, CliError> {
     ];
     if let Some((option, _)) = unused.into_iter().find(|(_, typed)| *typed) {
         return Err(CliError::Arguments {
-            message: format!("`{option}` does not go with a charter whose `ask` is a council"),
-            hint: "leave it out, or name another charter with `--charter`".to_owned(),
+            message: format!("`{option}` cannot be used with a charter whose `ask` is a council"),
+            hint: "remove it, or choose another charter with `--charter`".to_owned(),
         });
     }
     Ok(Council {

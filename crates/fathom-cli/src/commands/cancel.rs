@@ -59,10 +59,7 @@ fn tell(app: &App, run: RunId) -> Result<Exit, CliError> {
     let result = story.root().and_then(|root| root.result.as_ref());
     if app.settings.loudness != Loudness::Quiet {
         let stop = result.map_or_else(String::new, |result| result.stop_reason.to_string());
-        output::say(&[Line::from(format!(
-            "run {} is over: {stop}",
-            app.short(run)
-        ))]);
+        output::say(&[Line::from(format!("run {} ended: {stop}", app.short(run)))]);
     }
     if let Some(answer) = result.and_then(result_json::answer) {
         output::print_answer(&answer)?;

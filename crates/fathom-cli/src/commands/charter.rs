@@ -321,7 +321,7 @@ fn of_tokens(tokens: u64, tokens_max: u64) -> String {
 
 fn packet(charter: &Charter) -> String {
     let mtu = match charter.mtu {
-        Mtu::Window => "the model's window less the output cap".to_owned(),
+        Mtu::Window => "context window minus output cap".to_owned(),
         Mtu::Tokens(tokens) => format!("{tokens} tokens"),
     };
     let sections = charter.sections;
@@ -427,7 +427,7 @@ fn rules(council: &Council) -> Vec<Row> {
     let rows = profiles.map(|(name, rules)| {
         let confidence = match rules.confidence {
             Confidence::Stated => "stated confidence".to_owned(),
-            Confidence::Measured { samples, .. } => format!("{samples} votes a seat"),
+            Confidence::Measured { samples, .. } => format!("{samples} votes per seat"),
         };
         let said = format!(
             "depth {}, {}, {confidence}, {} tokens of passages",
@@ -488,7 +488,7 @@ fn new(
             output::print(&[
                 Line::from(format!("wrote {} with {files}", safe(&place))),
                 Line::from(format!(
-                    "check it with: fathom charter check {}",
+                    "check it with `fathom charter check {}`",
                     safe(said)
                 )),
             ])?;

@@ -38,7 +38,8 @@ pub(super) async fn decide(
         return Err(CliError::BadValue {
             what: "--charter".to_owned(),
             value: settings.charter.value,
-            why: "it has no `[council]`; the built-in `council` has one".to_owned(),
+            why: "the charter has no `[council]` section; the built-in `council` has one"
+                .to_owned(),
         });
     };
     let mut models = charter.cast(settings.model.models(environment::key)?);
@@ -105,7 +106,7 @@ fn noticed(convened: &Convened) -> Vec<String> {
     let mut warnings = left_out(&convened.skipped);
     if let Some(why) = &convened.words_only {
         warnings.push(format!(
-            "the material is searched by its words alone: {why}; `fathom models pull minilm` helps"
+            "searching by keywords only: {why}; run `fathom models pull minilm` for semantic search"
         ));
     }
     warnings
@@ -118,14 +119,13 @@ fn settle(command: &'static str, asked: &Council, params: &mut Params) -> Result
     if reads_question && asked.context.iter().any(|path| is_stdin(path)) {
         return Err(CliError::Arguments {
             message: "stdin cannot be both the question and the context".to_owned(),
-            hint: format!("put the question first: `fathom {command} \"…\" --context -`"),
+            hint: format!("pass the question as an argument: `fathom {command} \"…\" --context -`"),
         });
     }
     if asked.compare && params.depth_max == 0 {
         return Err(CliError::Arguments {
-            message: "`--compare` does not go with a depth of 0".to_owned(),
-            hint: "without sub-chiefs there is nothing to compare; leave one of them out"
-                .to_owned(),
+            message: "`--compare` needs a depth of at least 1".to_owned(),
+            hint: "remove `--compare` or raise `--max-depth`".to_owned(),
         });
     }
     if asked.compare {

@@ -49,7 +49,7 @@ fn x08_flags_that_contradict_each_other_are_refused() {
         (
             asked(|asked| asked.compare = true),
             &flat,
-            "`--compare` does not go with a depth of 0",
+            "`--compare` needs a depth of at least 1",
         ),
         (
             both(Some("-")),
@@ -74,5 +74,9 @@ fn x08_an_empty_question_is_none() {
     let empty = asked(|asked| asked.question = Some(" \n".to_owned()));
     let error = settle("council", &empty, &mut Params::default()).unwrap_err();
     assert_eq!(error.code(), "F0105");
-    assert!(error.hint().starts_with("put it first: `fathom council "));
+    assert!(
+        error
+            .hint()
+            .starts_with("pass it as the first argument (`fathom council ")
+    );
 }

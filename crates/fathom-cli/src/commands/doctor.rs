@@ -74,7 +74,7 @@ pub(crate) async fn doctor(settings: Settings) -> Result<Exit, CliError> {
 fn configuration(settings: &Settings) -> Check {
     let detail = match &settings.config_file {
         Some(file) => file.display().to_string(),
-        None => "no fathom.toml; flags and variables alone".to_owned(),
+        None => "no fathom.toml found; using flags and environment variables only".to_owned(),
     };
     Check::passed("configuration", detail)
 }
@@ -103,7 +103,9 @@ fn weights(settings: &Settings) -> Check {
             what: "weights".to_owned(),
             ok: false,
             detail: state.said,
-            hint: Some(format!("fetch them again with: fathom models pull {name}")),
+            hint: Some(format!(
+                "download them again with `fathom models pull {name}`"
+            )),
             exit: Exit::Unreachable,
         },
     }
@@ -129,14 +131,14 @@ fn home(settings: Settings) -> Vec<Check> {
                 None => "no runs yet".to_owned(),
             };
             let waiting = many(unfinished, "unfinished run", "unfinished runs");
-            Check::passed("journal", format!("{newest}, {waiting} without an owner"))
+            Check::passed("journal", format!("{newest}, {waiting} to resume"))
         }
         Err(error) => Check::failed("journal", &error.into()),
     };
     vec![
         Check::passed("home", folder),
         // The home does not open with keys that others can read.
-        Check::passed("keys", "only this user can read them".to_owned()),
+        Check::passed("keys", "readable only by this user".to_owned()),
         journal,
     ]
 }
@@ -158,8 +160,8 @@ fn embedded(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
         Ok((file, _)) => Check {
             what: what.to_owned(),
             ok: false,
-            detail: format!("there are no weights at `{}`", file.display()),
-            hint: Some("fetch them with: fathom models pull default".to_owned()),
+            detail: format!("weights not found at `{}`", file.display()),
+            hint: Some("download them with `fathom models pull default`".to_owned()),
             exit: Exit::Unreachable,
         },
         Err(error) => Check::failed(what, &error.into()),
@@ -182,9 +184,9 @@ async fn model(what: &str, spec: &ModelSpec, here: &Embedded) -> Check {
         }
         HealthState::UnknownModel => "check the name after the slash",
         HealthState::KeyRefused => {
-            "check the key, and `--api-key-header` if it does not go as Bearer"
+            "check the key; set `--api-key-header` if it is not sent as `Authorization: Bearer`"
         }
-        HealthState::Down => "check that the server runs, and `--base-url`",
+        HealthState::Down => "check that the server is running and that `--base-url` is correct",
     };
     Check {
         what: what.to_owned(),

@@ -37,7 +37,7 @@ pub(crate) fn domain(
         return Err(CliError::BadValue {
             what: "--domain".to_owned(),
             value: name.to_owned(),
-            why: format!("there are {}", known.join(", ")),
+            why: format!("expected one of {}", known.join(", ")),
         });
     }
     let store = app.runtime.domains().records()?;
@@ -63,7 +63,7 @@ pub(crate) fn domain(
                 .flat_map(|record| lines(app, record, width))
                 .collect();
             if lines.is_empty() {
-                lines.push(Line::from("nothing is written there"));
+                lines.push(Line::from("no records"));
             }
             output::print(&lines)?;
         }
@@ -91,7 +91,7 @@ fn lines(app: &App, record: &Record, width: usize) -> [Line; 2] {
         safe(&by)
     );
     if !record.evidence.is_empty() {
-        about.push_str("  rests on ");
+        about.push_str("  based on ");
         about.push_str(&safe(&record.evidence.join(", ")));
     }
     let head = Line::new()

@@ -96,7 +96,7 @@ pub(super) fn print_answer(app: &App, followed: &Followed) -> Result<(), CliErro
 fn trouble(followed: &Followed) -> Vec<Line> {
     let root = followed.story.root();
     let Some(result) = root.and_then(|root| root.result.as_ref()) else {
-        return vec![Line::new().with(Tone::Odd, "awaits a decision")];
+        return vec![Line::new().with(Tone::Odd, "awaiting approval")];
     };
     let head = match result.status {
         Status::Ok => return Vec::new(),

@@ -105,7 +105,7 @@ fn lines(view: &IdentityView) -> Vec<Line> {
         standing(&view.standing),
     ];
     if view.text.is_empty() {
-        lines.push(label("identity").with(Tone::Faint, "says nothing"));
+        lines.push(label("identity").with(Tone::Faint, "(empty)"));
     }
     for (at, line) in view.text.lines().enumerate() {
         let name = if at == 0 { "identity" } else { "" };
@@ -121,13 +121,14 @@ fn lines(view: &IdentityView) -> Vec<Line> {
     });
     let Millis(watched) = steady.watched;
     let hours = format!("{} h {} min", watched / 3_600_000, watched / 60_000 % 60);
-    lines.push(label("stability").with(Tone::Plain, format!("score {score}, watched for {hours}")));
+    lines
+        .push(label("stability").with(Tone::Plain, format!("score {score}, observed for {hours}")));
     lines.push(match &steady.broken {
-        None => label("session").with(
+        None => label("governance").with(
             Tone::Good,
-            "may be held: the stack has been stable for 24 h",
+            "session available: the stack has been stable for 24 h",
         ),
-        Some(why) => label("session").with(Tone::Odd, format!("may not be held: {why}")),
+        Some(why) => label("governance").with(Tone::Odd, format!("session not available: {why}")),
     });
     lines
 }
@@ -143,7 +144,7 @@ fn standing(standing: &Standing) -> Line {
         Standing::UnknownSigner { key } => line.with(Tone::Odd, "not verified").with(
             Tone::Plain,
             format!(
-                ": signed by key:{}, and no creator is known here",
+                ": signed by key:{}, but this home has no creator key",
                 key.fingerprint()
             ),
         ),
@@ -153,9 +154,9 @@ fn standing(standing: &Standing) -> Line {
 fn told(change: &Change) -> String {
     let digest: String = change.identity.to_string().chars().take(12).collect();
     let way = match change.path {
-        None => "met here, signed elsewhere",
-        Some(Way::Creator) => "signed by the creator alone",
-        Some(Way::Emergency) => "emergency, creator and Prime",
+        None => "first seen here, signed elsewhere",
+        Some(Way::Creator) => "signed by the creator",
+        Some(Way::Emergency) => "emergency, signed by the creator and Prime",
         Some(Way::Session) => "governance session",
     };
     let reason = change
@@ -212,7 +213,7 @@ fn keygen(app: &App, file: &Path) -> Result<Exit, CliError> {
     if whole_file::look(file).map_err(unwritable)? != There::Nothing {
         return Err(CliError::NotReplaced {
             file: file.to_owned(),
-            why: "a key is never written over",
+            why: "key files are never overwritten",
         });
     }
     let public = ApproverKey::create(file).map_err(HostError::from)?.public();

@@ -131,17 +131,17 @@ async fn cycle(mind: &Mind, heart: &Heart) -> Result<Cycle, CliError> {
         Turn::Busy(run) => {
             say(
                 mind,
-                format!("not idle: run {} is under way", app.short(run)),
+                format!("not idle: run {} is in progress", app.short(run)),
             );
             return Ok(Cycle::Quiet);
         }
         Turn::Nothing => {
-            say(mind, "there is no idea to come back to".to_owned());
+            say(mind, "no open thought seeds".to_owned());
             return Ok(Cycle::Quiet);
         }
     };
     let idea = one_line(seed.text.as_deref().unwrap_or_default());
-    say(mind, format!("coming back to: {idea}"));
+    say(mind, format!("following up on: {idea}"));
     let (params, contract) = initiative::unasked(mind.params.clone(), mind.contract.clone());
     let budget = initiative::budget(&mind.charter, app.settings.budget);
     let new = mind.run(initiative::goal(&seed), &params, contract, budget);
@@ -160,8 +160,8 @@ async fn cycle(mind: &Mind, heart: &Heart) -> Result<Cycle, CliError> {
     let (followed, exit) = ended::settle(followed)?;
     if app.settings.form == Form::Human {
         ended::print_answer(app, &followed)?;
-        let waiting = many(waiting(mind)?, "idea waits", "ideas wait");
-        say(mind, format!("the idea is {state}; {waiting}"));
+        let waiting = many(waiting(mind)?, "open idea", "open ideas");
+        say(mind, format!("idea marked {state}; {waiting}"));
     }
     let result = result_json::of(followed.run, &followed.story, warnings);
     let result = result.map(|result| result.with(Keys::OfProgram));

@@ -61,11 +61,11 @@ pub(crate) fn kill(app: &App, typed: Kill) -> Result<Exit, CliError> {
         (true, _) => None,
         (false, false) => {
             app.runtime.kill(scope, &user, &why)?;
-            Some(format!("the kill switch `{}` is thrown", visible(&name)))
+            Some(format!("kill switch `{}` activated", visible(&name)))
         }
         (false, true) => Some(match app.runtime.lift(scope, &user, &why)? {
-            Lifted::Now => format!("the kill switch `{}` is lifted", visible(&name)),
-            Lifted::WasNotThrown => format!("the kill switch `{}` was not thrown", visible(&name)),
+            Lifted::Now => format!("kill switch `{}` lifted", visible(&name)),
+            Lifted::WasNotThrown => format!("kill switch `{}` was not active", visible(&name)),
         }),
     };
     tell(app, said)?;
@@ -95,7 +95,7 @@ fn tell(app: &App, said: Option<String>) -> Result<(), CliError> {
 /// How the kill switch stands.
 fn state(kills: &[KillOrder]) -> Vec<Line> {
     if kills.is_empty() {
-        return vec![Line::from("no kill switch is thrown: effects may happen")];
+        return vec![Line::from("no kill switch is active")];
     }
     let lines = kills.iter().map(|order| {
         let at = figures::moment(order.at);
@@ -107,7 +107,7 @@ fn state(kills: &[KillOrder]) -> Vec<Line> {
         Line::new()
             .with(
                 Tone::Bad,
-                format!("killed {}", visible(&order.scope.to_string())),
+                format!("active {}", visible(&order.scope.to_string())),
             )
             .with(
                 Tone::Plain,

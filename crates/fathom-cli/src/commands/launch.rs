@@ -60,7 +60,7 @@ pub(super) async fn stay(
     }
     let followed = follow(app, vec![handle], beside).await?;
     followed.into_iter().next().ok_or_else(|| CliError::Bug {
-        what: "the run came back without an end".to_owned(),
+        what: "the run returned without a result".to_owned(),
     })
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn left_out(skipped: &[Skipped]) -> Vec<String> {
     let more = skipped.len().saturating_sub(SKIPPED_SHOWN_MAX);
     if more > 0 {
         warnings.push(format!(
-            "{} left out or taken otherwise",
+            "{} skipped or read differently",
             many(more as u64, "more file was", "more files were")
         ));
     }
@@ -95,7 +95,7 @@ fn unpriced(models: &Models) -> Vec<String> {
     unpriced
         .map(|spec| {
             format!(
-                "nobody knows what `{}` costs: the cost limit does not hold",
+                "no price known for `{}`; the cost limit is not enforced",
                 spec.id
             )
         })

@@ -58,11 +58,8 @@ fn beside_charter(asked: &Learn, folder: &Path, settings: &Settings) -> Result<P
     match &charter.folder {
         Some(folder) => Ok(folder.join(LEARNED_FILE)),
         None => Err(CliError::Arguments {
-            message: format!(
-                "the charter `{}` is built in and has no folder",
-                charter.name
-            ),
-            hint: "name a charter of your own, or a file with `--out FILE`".to_owned(),
+            message: format!("charter `{}` is built in and has no folder", charter.name),
+            hint: "name a charter of your own, or an output file with `--out FILE`".to_owned(),
         }),
     }
 }
@@ -84,7 +81,7 @@ fn save(file: &Path, text: &str) -> Result<(), CliError> {
     if !is_ours {
         return Err(CliError::NotReplaced {
             file: file.to_owned(),
-            why: "it holds something else",
+            why: "the file is not a learned rule",
         });
     }
     whole_file::write_original(Original::Learned, file, text.as_bytes()).map_err(unwritable)
@@ -215,7 +212,7 @@ impl Learning {
     pub(crate) fn lines(&self, width: usize) -> Vec<Line> {
         let share = (self.questions > 0).then(|| PerMille::share(self.changed, self.questions));
         let head = format!(
-            "{} from {}   recursion changed the decision on {} ({})",
+            "{} from {}   sub-chiefs changed the decision on {} ({})",
             many(self.questions, "question", "questions"),
             many(u64::from(self.days), "day", "days"),
             figures::count(self.changed),
@@ -229,7 +226,7 @@ impl Learning {
         lines.push(Line::new());
         lines.push(match &self.written {
             Some(file) => Line::from(format!("wrote {}", safe(&file.display().to_string()))),
-            None => Line::from("nothing was written"),
+            None => Line::from("no file written"),
         });
         lines
     }
@@ -262,9 +259,9 @@ impl Learning {
     /// Whether it is worth having.
     fn verdict(&self) -> Line {
         if self.mean.accuracy > self.mean.baseline {
-            Line::from("it tells more than always the commoner answer does")
+            Line::from("it beats always predicting the majority class")
         } else {
-            let said = "it tells no more than always the commoner answer does";
+            let said = "it is no better than always predicting the majority class";
             Line::new().with(Tone::Odd, said)
         }
     }

@@ -57,7 +57,7 @@ fn c10_a_detector_that_tells_nothing_is_said_to() {
     let mut learning = sample(63);
     learning.written = Some("charters/mine/learned.toml".into());
     let picture = picture(&learning, 80);
-    assert!(picture.contains("no more than always the commoner answer"));
+    assert!(picture.contains("no better than always predicting the majority class"));
     assert!(picture.ends_with("wrote charters/mine/learned.toml"));
 }
 

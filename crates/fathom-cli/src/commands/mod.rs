@@ -59,7 +59,7 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::Phases(asked) => phases::phases(asked, settings).await,
         Command::Symbols(command) => symbols::carry_out(command, settings),
         Command::Kits { id } => symbols::kits(id.as_deref(), settings),
-        Command::Agents { id } => symbols::agents(id.as_deref(), settings),
+        Command::Personas { id } => symbols::personas(id.as_deref(), settings),
         Command::Session(command) => session::carry_out(command, &App::open(settings)?),
         Command::Runs { limit } => runs::runs(&App::open(settings)?, limit),
         Command::Show(asked) => {

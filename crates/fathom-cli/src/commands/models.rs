@@ -125,7 +125,9 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
         .map(|model| {
             let window = model.window_tokens.map_or_else(
                 || match model.price {
-                    "free" if model.model.starts_with("local/") => "in this process".to_owned(),
+                    "free" if model.model.starts_with("local/") => {
+                        "runs in this process".to_owned()
+                    }
                     _ => "window unknown".to_owned(),
                 },
                 |tokens| format!("window {}", figures::count(tokens)),
@@ -136,7 +138,7 @@ fn lines(found: &ModelsJson) -> Vec<Line> {
                     model.input_per_million, model.output_per_million
                 ),
                 "free" => "free".to_owned(),
-                _ => "price unknown: a cost limit does not hold".to_owned(),
+                _ => "price unknown; a cost limit is not enforced".to_owned(),
             };
             Line::new()
                 .with(Tone::Faint, format!("{:<10}", model.setting))

@@ -11,7 +11,7 @@ use crate::output;
 /// Shows values as they are from now on, when the user may decide here, and says so aloud.
 pub(super) fn lift(app: &App, why: Original) -> Result<(), CliError> {
     let person = app.runtime.check_user(&OsUser::current())?;
-    let said = format!("shown to {person} as it is: personal data and secrets are not masked");
+    let said = format!("personal data and secrets are shown unmasked to {person}");
     output::say(&[Line::new().with(Tone::Odd, said)]);
     masking::lift(why);
     Ok(())

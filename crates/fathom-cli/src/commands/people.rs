@@ -98,7 +98,7 @@ fn approvals(app: &App, all: bool) -> Result<Exit, CliError> {
             approvals: views.into_iter().map(ApprovalJson::from).collect(),
             results: None,
         })?,
-        Form::Human if views.is_empty() => say_unless_quiet(app, "nothing waits for a person"),
+        Form::Human if views.is_empty() => say_unless_quiet(app, "no pending approvals"),
         Form::Human => {
             output::print(&pages(app, &views, columns()))?;
             say_masked(app);
@@ -112,7 +112,7 @@ fn say_masked(app: &App) {
     if masking::has_masked() {
         say_unless_quiet(
             app,
-            "values are masked; `fathom approvals --original` shows them",
+            "some values are masked; show them with `fathom approvals --original`",
         );
     }
 }
@@ -162,7 +162,7 @@ async fn say(
     let short = app.short(decided.owner.run);
     say_unless_quiet(app, &format!("approval {} is {state}", decided.id));
     if app.settings.others == Others::LeftAlone {
-        say_unless_quiet(app, &format!("go on with: fathom resume {short}"));
+        say_unless_quiet(app, &format!("continue with: fathom resume {short}"));
         return told(app, &decided, None, Exit::Ok);
     }
     match app.runtime.resume(decided.owner.run) {
@@ -181,7 +181,7 @@ async fn say(
             }
         }
         Err(HostError::Owned { .. }) => {
-            say_unless_quiet(app, "the process that works on the run goes on with it");
+            say_unless_quiet(app, "the run continues in the process that started it");
             told(app, &decided, None, Exit::Ok)
         }
         Err(error) => Err(CliError::Run {
@@ -226,7 +226,7 @@ pub(super) fn say_asked(app: &App, followed: &Followed) -> Result<(), CliError> 
         let commands = asked.iter().map(|view| {
             let id = &view.approval.id;
             Line::from(format!(
-                "decide with: fathom approve {id}, or fathom deny {id}"
+                "decide with: fathom approve {id}, or fathom deny {id} --why \"…\""
             ))
         });
         output::say(&commands.collect::<Vec<_>>());
@@ -245,7 +245,7 @@ fn tickets(app: &App) -> Result<Exit, CliError> {
         Form::Json => output::print_json(&TicketsJson {
             tickets: tickets.into_iter().map(TicketJson::from).collect(),
         })?,
-        Form::Human if tickets.is_empty() => say_unless_quiet(app, "nothing was left to people"),
+        Form::Human if tickets.is_empty() => say_unless_quiet(app, "no tickets"),
         Form::Human => {
             let mut lines = Vec::new();
             for ticket in &tickets {
@@ -324,7 +324,7 @@ fn override_send(app: &App, key: String, why: &str) -> Result<Exit, CliError> {
             why: why.to_owned(),
         })?,
         Form::Human => output::print(&[Line::from(format!(
-            "one more send under `{}` is allowed, in the name of {user}",
+            "allowed one more send under `{}` (by {user})",
             visible(&key)
         ))])?,
     }

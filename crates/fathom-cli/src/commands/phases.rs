@@ -116,7 +116,7 @@ impl Talk<'_> {
         };
         let mut editor = DefaultEditor::new().map_err(broken)?;
         let session = self.session.as_deref().unwrap_or(CHAT);
-        let said = format!("session {session}; Ctrl-D ends");
+        let said = format!("session {session}; Ctrl-D to quit");
         output::say(&[Line::new().with(Tone::Faint, said)]);
         let mut exit = Exit::Ok;
         loop {

@@ -55,7 +55,7 @@ pub(crate) fn tools(app: &App, charter: &str) -> Result<Exit, CliError> {
             tools: pins.iter().map(PinJson::from).collect(),
         })?,
         Form::Human if pins.is_empty() => {
-            output::print(&[Line::from("no tool of a server was met yet")])?;
+            output::print(&[Line::from("no MCP tools seen yet")])?;
         }
         Form::Human => {
             let lines: Vec<Line> = pins.iter().map(|pin| line(app, pin)).collect();
@@ -67,9 +67,9 @@ pub(crate) fn tools(app: &App, charter: &str) -> Result<Exit, CliError> {
 
 fn line(app: &App, pin: &Pin) -> Line {
     let (tone, word) = match &pin.standing {
-        Standing::First => (Tone::Good, "let in as it was first met".to_owned()),
-        Standing::Accepted { by, .. } => (Tone::Good, format!("let in by {}", safe(by))),
-        Standing::Quarantined => (Tone::Bad, "changed: stays out".to_owned()),
+        Standing::First => (Tone::Good, "accepted on first use".to_owned()),
+        Standing::Accepted { by, .. } => (Tone::Good, format!("accepted by {}", safe(by))),
+        Standing::Quarantined => (Tone::Bad, "changed: blocked".to_owned()),
     };
     let digest: String = pin.seen.digest.to_string().chars().take(12).collect();
     Line::new()
@@ -93,7 +93,7 @@ pub(crate) fn accept(app: &App, charter: &str, tool: &str, digest: &str) -> Resu
             what: "TOOL".to_owned(),
             value: format!("{tool} {digest}"),
             why: format!(
-                "`fathom charter tools {charter}` lists what was met, each with its digest"
+                "no such tool with that digest; list both with `fathom charter tools {charter}`"
             ),
         });
     };

@@ -93,7 +93,7 @@ fn lines(pulled: &PulledJson) -> Vec<Line> {
         .map(|(name, file)| {
             let how = match &file.source {
                 Some(source) => format!("from {source}"),
-                None => "there already".to_owned(),
+                None => "already present".to_owned(),
             };
             Line::new()
                 .with(Tone::Good, "✓ ")

@@ -130,9 +130,9 @@ fn open_tokens(
     }
     output::print_original(Original::Opened, &opened.text)?;
     if opened.refused > 0 {
-        let stays = many(opened.refused as u64, "token stays", "tokens stay");
+        let tokens = many(opened.refused as u64, "token", "tokens");
         output::say(&[Line::from(format!(
-            "{stays} as written: this key did not seal them, or they were changed"
+            "{tokens} left unchanged: sealed with another key or altered"
         ))]);
     }
     Ok(Exit::Ok)

@@ -49,7 +49,7 @@ pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliErr
     if has_stdin(&asked.context) {
         return Err(CliError::Arguments {
             message: "stdin cannot be both the cells and the context".to_owned(),
-            hint: "name a file or a folder: `fathom repl --context PATH`".to_owned(),
+            hint: "pass a file or folder as the context: `fathom repl --context PATH`".to_owned(),
         });
     }
     let sandbox = settings.sandbox();
@@ -61,7 +61,8 @@ pub(crate) async fn repl(asked: Repl, settings: Settings) -> Result<Exit, CliErr
     if settings.loudness != Loudness::Quiet && settings.form == Form::Human {
         let mut lines = vec![Line::new().with(Tone::Faint, isolation.to_string())];
         if io::stdin().is_terminal() {
-            let how = format!("a line `{BETWEEN}` runs what stands above it; Ctrl-D ends");
+            let how =
+                format!("enter `{BETWEEN}` on a line of its own to run a cell; Ctrl-D to quit");
             lines.push(Line::new().with(Tone::Faint, how));
         }
         output::say(&lines);
@@ -152,7 +153,7 @@ fn nobody(question: &CellQuestion) -> CellAnswer {
     };
     let fault = CellOutcome::Fault(CellFault {
         kind: FaultKind::Refused,
-        message: Text::from("`fathom repl` asks no model; `fathom rlm` does"),
+        message: Text::from("`fathom repl` has no model to ask; use `fathom rlm`"),
         partial: None,
     });
     let reply = CellReply::Each(vec![fault; count]);

@@ -48,14 +48,14 @@ pub(crate) fn replay(app: &App, name: &str) -> Result<Exit, CliError> {
         Form::Human => {
             let events = many(replay.events, "record", "records");
             let (tone, found) = if count == 0 {
-                (Tone::Good, "no difference".to_owned())
+                (Tone::Good, "no differences".to_owned())
             } else {
                 (Tone::Bad, many(count as u64, "difference", "differences"))
             };
             let mut lines = vec![
-                Line::from(format!("{events} folded again: "))
+                Line::from(format!("{events} replayed: "))
                     .with(tone, found)
-                    .with(Tone::Plain, ", no model call"),
+                    .with(Tone::Plain, ", no model calls"),
             ];
             lines.extend(listed(&replay.differences).map(|difference| difference.line()));
             output::print(&lines)?;
@@ -88,7 +88,7 @@ fn listed(differences: &[Difference]) -> impl Iterator<Item = DifferenceJson> {
 impl DifferenceJson {
     fn line(&self) -> Line {
         Line::from(format!(
-            "  {}:{}  recorded {}; folded {}",
+            "  {}:{}  recorded {}; replayed {}",
             self.episode,
             self.seq,
             self.recorded.join(", "),

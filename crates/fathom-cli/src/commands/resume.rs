@@ -71,7 +71,7 @@ async fn resume_all(app: &App) -> Result<Exit, CliError> {
         }
     }
     if handles.is_empty() && failures.is_empty() && app.settings.loudness != Loudness::Quiet {
-        output::say(&[Line::from("there is no unfinished run")]);
+        output::say(&[Line::from("no unfinished runs")]);
     }
     let mut followed = follow(app, handles, Beside::nothing()).await?;
     // One answer goes to stdout; several would run into each other, and `fathom show` prints each.

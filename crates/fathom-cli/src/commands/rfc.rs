@@ -118,7 +118,7 @@ struct RowJson<'a> {
 
 fn state(rfc: &Rfc) -> &'static str {
     match &rfc.merged {
-        Some(merged) if merged.emergency.is_some() => "merged in an emergency",
+        Some(merged) if merged.emergency.is_some() => "merged as an emergency",
         Some(_) => "merged",
         None if rfc.unreviewed().is_empty() => "reviewed",
         None => "proposed",
@@ -142,7 +142,7 @@ fn list(app: &App) -> Result<Exit, CliError> {
     let rows: Vec<RowJson<'_>> = rows.collect();
     match app.settings.form {
         Form::Json => output::print_json(&ListJson { rfcs: rows })?,
-        Form::Human if rows.is_empty() => output::print(&[Line::from("nothing was proposed yet")])?,
+        Form::Human if rows.is_empty() => output::print(&[Line::from("no proposals")])?,
         Form::Human => {
             let line = |row: &RowJson<'_>| {
                 Line::new()
@@ -186,13 +186,13 @@ fn lines(rfc: &Rfc) -> Vec<Line> {
     let missing = rfc.unreviewed();
     if rfc.merged.is_none() {
         for role in missing {
-            lines.push(label("missing").with(Tone::Odd, format!("the review of {role}")));
+            lines.push(label("missing").with(Tone::Odd, format!("review by {role}")));
         }
         lines.push(label("vote").with(Tone::Plain, rfc.outcome.to_string()));
     }
     if rfc.ignored > 0 {
-        let ignored = many(rfc.ignored as u64, "message does", "messages do");
-        lines.push(label("ignored").with(Tone::Odd, format!("{ignored} not count")));
+        let ignored = many(rfc.ignored as u64, "invalid message", "invalid messages");
+        lines.push(label("ignored").with(Tone::Odd, ignored));
     }
     if let Some(merged) = &rfc.merged {
         let at = figures::moment(merged.at);
@@ -283,12 +283,12 @@ pub(super) fn diff(
             to: new.version,
             needed,
         })?,
-        (Form::Human, None) => output::print(&[Line::from("they say the same")])?,
+        (Form::Human, None) => output::print(&[Line::from("no differences")])?,
         (Form::Human, Some((bump, needed))) => {
             let mut lines = change_lines(&changes);
             let count = many(changes.len() as u64, "change", "changes");
             lines.push(Line::from(format!(
-                "{count}, {bump}: {} → {needed} at least; it is {}",
+                "{count}, {bump}: version {} must become at least {needed}; it is {}",
                 old.version, new.version
             )));
             output::print(&lines)?;

@@ -91,7 +91,7 @@ fn context(asked: &Rlm) -> Result<Material, CliError> {
     if reads_question && has_stdin(&asked.context) {
         return Err(CliError::Arguments {
             message: "stdin cannot be both the question and the context".to_owned(),
-            hint: "put the question first: `fathom rlm \"…\" --context -`".to_owned(),
+            hint: "pass the question as an argument: `fathom rlm \"…\" --context -`".to_owned(),
         });
     }
     split(&asked.context)
@@ -138,20 +138,18 @@ fn params(asked: &Rlm, profile: Profile) -> Result<Params, CliError> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
-
     use super::*;
     use crate::typed::{Command, Typed};
 
     #[test]
     fn r01_a_small_model_only_chooses_and_leaves_nothing_to_chance() {
-        let typed = Typed::try_parse_from(["fathom", "rlm", "Which?", "--context", "a.log"]);
+        let typed = crate::typed::parse(["fathom", "rlm", "Which?", "--context", "a.log"]);
         let Ok(Typed {
             command: Command::Rlm(asked),
             ..
         }) = typed
         else {
-            panic!("it is a question about material");
+            panic!("a question about material");
         };
         let of = |profile| params(&asked, profile).expect("it has no schema to read");
         let (small, large) = (of(Profile::Local), of(Profile::Remote));

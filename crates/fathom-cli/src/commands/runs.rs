@@ -65,7 +65,7 @@ pub(crate) fn runs(app: &App, limit: u32) -> Result<Exit, CliError> {
         Form::Human if listed.is_empty() => {
             if app.settings.loudness != Loudness::Quiet {
                 let home = app.settings.home.display();
-                output::say(&[Line::from(format!("there are no runs in {home}"))]);
+                output::say(&[Line::from(format!("no runs in {home}"))]);
             }
         }
         Form::Human => output::print(&table(app.now(), &listed, output::stdout_columns()))?,

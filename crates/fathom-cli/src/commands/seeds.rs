@@ -64,7 +64,7 @@ pub(crate) fn carry_out(command: SeedsCommand, app: &App) -> Result<Exit, CliErr
         })?,
         Form::Human if found.is_empty() => {
             if app.settings.loudness != Loudness::Quiet {
-                output::say(&[Line::from("nothing is kept for later".to_owned())]);
+                output::say(&[Line::from("no thought seeds".to_owned())]);
             }
         }
         Form::Human => {
@@ -83,12 +83,11 @@ fn named(seeds: &Seeds, id: String) -> Result<Seed, CliError> {
     }
     let all = seeds.list(None).map_err(HostError::from)?;
     let mut named = all.into_iter().filter(|seed| seed.id.starts_with(&id));
-    let what = match (named.next(), named.next()) {
-        (Some(seed), None) => return Ok(seed),
-        (Some(_), Some(_)) => "several seeds",
-        (None, _) => "no seed",
-    };
-    Err(CliError::NoSuchSeed { what, id })
+    match (named.next(), named.next()) {
+        (Some(seed), None) => Ok(seed),
+        (Some(_), Some(_)) => Err(CliError::AmbiguousSeed { id }),
+        (None, _) => Err(CliError::NoSuchSeed { id }),
+    }
 }
 
 fn lines(seed: &Seed, width: usize) -> [Line; 2] {

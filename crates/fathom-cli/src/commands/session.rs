@@ -29,7 +29,7 @@ pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<Exit, CliE
             done(
                 app,
                 &serde_json::json!({ "session": id, "records": records }),
-                &format!("sealed anew: {records} records"),
+                &format!("re-encrypted {records} records"),
             )
         }
         SessionCommand::Export { id, to, out } => {
@@ -47,7 +47,7 @@ pub(crate) fn carry_out(command: SessionCommand, app: &App) -> Result<Exit, CliE
             done(
                 app,
                 &serde_json::json!({ "session": id, "file": out }),
-                &format!("written to {}", out.display()),
+                &format!("wrote {}", out.display()),
             )
         }
     }

@@ -186,7 +186,7 @@ fn lines(app: &App, looked: &Looked, width: usize, is_verbose: bool) -> Vec<Line
     if looked.is_shredded {
         lines.push(Line::new());
         lines.push(Line::from(
-            "the content was shredded: what was asked and answered is gone, the record of it stands",
+            "content shredded; only the record structure remains",
         ));
     }
     lines

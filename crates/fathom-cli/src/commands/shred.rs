@@ -27,7 +27,7 @@ pub(crate) fn shred(app: &App, name: &str, is_confirmed: bool) -> Result<Exit, C
             shredded: true,
         })?,
         Form::Human => output::print(&[Line::from(format!(
-            "the content of run {run} is gone; its chain can still be verified"
+            "destroyed the content of run {run}; its hash chain stays verifiable"
         ))])?,
     }
     Ok(Exit::Ok)

@@ -116,7 +116,7 @@ pub(crate) fn stats(app: &App, days: u32, svg: Option<&Path>) -> Result<Exit, Cl
                 && app.settings.loudness != Loudness::Quiet
             {
                 let place = safe(&file.display().to_string());
-                output::say(&[Line::from(format!("the chart is in {place}"))]);
+                output::say(&[Line::from(format!("wrote the chart to {place}"))]);
             }
         }
     }
@@ -136,8 +136,8 @@ fn save(file: &Path, svg: &str) -> Result<(), CliError> {
     match whole_file::look(file).map_err(unwritable)? {
         There::Nothing => {}
         There::File if is_svg(file).map_err(unwritable)? => {}
-        There::File => return Err(refused("it is no SVG")),
-        There::Other => return Err(refused("it is a folder, a link or a device")),
+        There::File => return Err(refused("it is not an SVG file")),
+        There::Other => return Err(refused("it is a folder, symlink or device")),
     }
     whole_file::write(file, svg).map_err(unwritable)
 }
@@ -288,7 +288,10 @@ impl Figures {
         if more > 0 {
             lines.push(line(
                 "",
-                format!("and {} more; `--json` has all", figures::count(more as u64)),
+                format!(
+                    "and {} more; use `--json` for all",
+                    figures::count(more as u64)
+                ),
             ));
         }
         lines

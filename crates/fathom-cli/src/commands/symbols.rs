@@ -57,13 +57,13 @@ impl Shelf {
             None => Ok(answer),
             Some(fault) => Err(CliError::Symbols {
                 hint: match fault.kind {
-                    SymbolFaultKind::NotFound => "`fathom symbols search` finds ids",
-                    SymbolFaultKind::Invalid => "docs/charters.md shows what a symbol looks like",
+                    SymbolFaultKind::NotFound => "find symbol IDs with `fathom symbols search`",
+                    SymbolFaultKind::Invalid => "see docs/charters.md for the format of a symbol",
                     SymbolFaultKind::NoEmbeddings => {
-                        "`fathom models pull minilm`, or search with `--by words`"
+                        "run `fathom models pull minilm`, or search with `--by words`"
                     }
                     SymbolFaultKind::Unavailable => {
-                        "see whether the server answers, and `[symbols]` in fathom.toml"
+                        "check that the server is running, and `[symbols]` in fathom.toml"
                     }
                 },
                 message: fault.message,
@@ -93,9 +93,7 @@ pub(crate) fn carry_out(command: SymbolsCommand, settings: Settings) -> Result<E
             if shelf.is_json() {
                 output::print_json(&serde_json::json!({ "deleted": id }))?;
             } else {
-                output::print(&[
-                    Line::new().with(Tone::Plain, format!("{} is taken away", safe(&id)))
-                ])?;
+                output::print(&[Line::new().with(Tone::Plain, format!("deleted {}", safe(&id)))])?;
             }
             Ok(Exit::Ok)
         }
@@ -162,13 +160,13 @@ fn remarks(answer: &SymbolAnswer) -> Vec<Line> {
     let mut lines = Vec::new();
     if !answer.missing.is_empty() {
         let missing = safe(&answer.missing.join(", "));
-        lines.push(Line::new().with(Tone::Odd, format!("not there: {missing}")));
+        lines.push(Line::new().with(Tone::Odd, format!("not found: {missing}")));
     }
     if let Some(note) = &answer.note {
         lines.push(Line::new().with(Tone::Faint, safe(note)));
     }
     if answer.symbols.is_empty() && answer.missing.is_empty() {
-        lines.push(Line::new().with(Tone::Faint, "nothing was found"));
+        lines.push(Line::new().with(Tone::Faint, "no symbols found"));
     }
     lines
 }
@@ -251,7 +249,7 @@ fn versions(shelf: &Shelf, id: &str) -> Result<Exit, CliError> {
     let mut lines = Vec::new();
     for one in &versions {
         let said = one.symbol.as_ref().map_or_else(
-            || "taken away".to_owned(),
+            || "deleted".to_owned(),
             |symbol| {
                 let said = symbol.macro_text.as_deref().unwrap_or_default();
                 format!("{}  {}", safe(&symbol.name), safe(said))
@@ -291,7 +289,7 @@ fn import(shelf: &Shelf, files: &[PathBuf], bare: ListOf) -> Result<Exit, CliErr
         output::print_json(&sum)?;
     } else {
         let said = format!(
-            "{} new, {} changed, {} as they were",
+            "{} new, {} changed, {} unchanged",
             sum.new, sum.changed, sum.unchanged
         );
         output::print(&[Line::new().with(Tone::Plain, said)])?;
@@ -348,7 +346,7 @@ pub(crate) fn kits(id: Option<&str>, settings: Settings) -> Result<Exit, CliErro
     Ok(Exit::Ok)
 }
 
-pub(crate) fn agents(id: Option<&str>, settings: Settings) -> Result<Exit, CliError> {
+pub(crate) fn personas(id: Option<&str>, settings: Settings) -> Result<Exit, CliError> {
     let shelf = Shelf::open(settings)?;
     if let Some(id) = id {
         let answer = shelf.ask(&SymbolRequest::Persona { id: id.to_owned() })?;
@@ -403,7 +401,7 @@ fn read(file: &Path) -> Result<Symbol, CliError> {
         inputs::read_text(file)?
     };
     serde_json::from_str(&text).map_err(|error| CliError::Symbols {
-        message: format!("`{}` is no symbol: {error}", file.display()),
-        hint: "docs/charters.md shows what a symbol looks like",
+        message: format!("`{}` is not a symbol: {error}", file.display()),
+        hint: "see docs/charters.md for the format of a symbol",
     })
 }

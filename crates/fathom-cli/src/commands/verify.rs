@@ -38,7 +38,7 @@ pub(crate) fn verify(app: &App, name: Option<&str>) -> Result<Exit, CliError> {
 fn lines(found: &Verification) -> Vec<Line> {
     let events = many(found.events, "record", "records");
     let runs = many(found.runs, "run", "runs");
-    let head = Line::from(format!("{events} of {runs}: "));
+    let head = Line::from(format!("{events} in {runs}: "));
     let mut lines = vec![if found.is_ok() {
         head.with(Tone::Good, "ok")
     } else {
@@ -52,7 +52,7 @@ fn lines(found: &Verification) -> Vec<Line> {
     }));
     lines.extend(found.shredded.iter().map(|run| {
         Line::from(format!(
-            "  {run} is shredded: its chain holds, its content is gone"
+            "  {run} was shredded: its chain is valid, its content is destroyed"
         ))
     }));
     let notes = found.notes.iter();

@@ -140,7 +140,7 @@ pub(crate) fn state(store: &Store) -> State {
     let said = if !damaged.is_empty() {
         format!("{} damaged in {folder}", damaged.join(", "))
     } else if installed.is_empty() {
-        format!("none in {folder}; `fathom models pull default` fetches some")
+        format!("none in {folder}; download them with `fathom models pull default`")
     } else {
         format!("{} in {folder}", installed.join(", "))
     };

@@ -47,7 +47,7 @@ pub(super) fn lines(root: &Chapter, report: &Report, width: usize) -> Vec<Line> 
 /// The parts of the decision.
 fn decided(report: &Report) -> Vec<(Tone, String)> {
     let Some(vote) = report.vote else {
-        return vec![(Tone::Bad, "none: nobody voted".to_owned())];
+        return vec![(Tone::Bad, "none: no votes".to_owned())];
     };
     let mut parts = vec![(tone(vote), vote.word().to_owned())];
     if report.tied {

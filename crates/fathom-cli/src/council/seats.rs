@@ -233,7 +233,7 @@ impl Row<'_> {
         if let Some(alone) = &seat.alone {
             let (vote, percent) = (alone.vote, percent(alone.confidence));
             let why = one_line(&alone.reasoning);
-            texts.push(format!("by itself: {vote} {percent}: {why}"));
+            texts.push(format!("without sub-chiefs: {vote} {percent}: {why}"));
         }
         texts
     }

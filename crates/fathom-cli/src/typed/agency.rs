@@ -4,28 +4,26 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Has seven roles work on a goal.
+/// Arguments of `fathom agency`.
 #[derive(Args, Debug)]
 pub(crate) struct Agency {
-    /// What is to be reached; `-` reads it from stdin
+    /// The goal; `-` reads it from stdin
     pub(crate) goal: Option<String>,
-    /// Folder of the brand: brand.toml, brand.md, knowledge/*.md
+    /// Brand folder, with brand.toml, brand.md and knowledge/*.md
     #[arg(long, value_name = "DIR", default_value = "examples/brand")]
     pub(crate) brand: PathBuf,
-    /// Way to the platform, as the charter names it: api or browser
+    /// How to reach the platform, as named in the charter: api or browser
     #[arg(long, value_name = "NAME", default_value = "api")]
     pub(crate) lane: String,
-    /// What names the occasion [default: the goal]; one occasion is published once
+    /// Name that makes the publication unique; each name is published once [default: the goal]
     #[arg(long, value_name = "NAME")]
     pub(crate) occasion: Option<String>,
-    /// A value of brand.toml, as `url=http://127.0.0.1:8790`
+    /// Override a value of brand.toml, such as `url=http://127.0.0.1:8790`
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub(crate) set: Vec<(String, String)>,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or("it is written as `name=value`")?;
+    let (name, value) = text.split_once('=').ok_or("expected `name=value`")?;
     Ok((name.to_owned(), value.to_owned()))
 }

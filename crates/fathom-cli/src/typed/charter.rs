@@ -6,53 +6,53 @@ use clap::{Args, Subcommand};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum CharterCommand {
-    /// Tell all that is wrong with a charter, with file, line and column
+    /// Check a charter and list all problems with file, line and column
     Check {
-        /// A built-in charter, a folder, or the name of one in the home [default: default]
+        /// Built-in charter, charter in the data folder, or path [default: default]
         #[arg(value_name = "NAME|DIR")]
         which: Option<String>,
     },
-    /// Show what a charter says: packet, roles and models, texts and their tokens
+    /// Show a charter's packet sizes, roles, models and texts with their tokens
     Show {
-        /// A built-in charter, a folder, or the name of one in the home [default: default]
+        /// Built-in charter, charter in the data folder, or path [default: default]
         #[arg(value_name = "NAME|DIR")]
         which: Option<String>,
     },
-    /// Tell what is different between two charters, and how far the version must move for it
+    /// Compare two charters and show the version bump required
     Diff {
-        /// The one that was: a built-in charter, a folder, or the name of one in the home
+        /// Old charter: built-in, in the data folder, or a path
         #[arg(value_name = "OLD")]
         old: String,
-        /// The one that is to be
+        /// New charter
         #[arg(value_name = "NEW")]
         new: String,
     },
-    /// Learn from past councils when sub-chiefs are worth asking, and print how well it does
+    /// Train the rule that decides when sub-chiefs are asked, and print its accuracy
     Learn(Learn),
-    /// List the tools that a charter met on its servers, and whether they may be used
+    /// List the MCP tools a charter has seen, and whether each may be used
     Tools {
-        /// The charter's name
+        /// Charter name
         #[arg(value_name = "NAME")]
         name: String,
     },
-    /// Let a tool in that has changed since it was first met
+    /// Accept a tool that has changed since it was pinned
     Accept {
-        /// The charter's name
+        /// Charter name
         #[arg(value_name = "NAME")]
         name: String,
-        /// The tool, with its server's name
+        /// Tool name, including its server's
         #[arg(value_name = "TOOL")]
         tool: String,
-        /// The beginning of its digest, as `charter tools` shows it
+        /// Start of the tool's digest, as shown by `charter tools`
         #[arg(value_name = "SHA256")]
         digest: String,
     },
-    /// Write a charter to begin with, with comments that explain it
+    /// Create a commented starter charter
     New {
-        /// Its name, which is the name of its folder too
+        /// Charter name, also used for its folder
         #[arg(value_name = "NAME")]
         name: String,
-        /// Where its folder goes [default: `charters` in the home]
+        /// Parent folder [default: `charters` in the data folder]
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
@@ -60,16 +60,16 @@ pub(crate) enum CharterCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct Learn {
-    /// The charter that is to go by it: a folder, or the name of one in the home [default: the run's]
+    /// Charter to train for: a name in the data folder or a path [default: `--charter`]
     #[arg(value_name = "NAME|DIR")]
     pub(crate) which: Option<String>,
-    /// How many days of councils to learn from
+    /// Number of days of councils to learn from
     #[arg(long, value_name = "N", default_value_t = 365)]
     pub(crate) days: u32,
-    /// Where to write what was learned [default: `learned.toml` in the charter's folder]
+    /// Output file [default: `learned.toml` in the charter's folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Train and print, but write nothing
+    /// Train and print, but do not write the file
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

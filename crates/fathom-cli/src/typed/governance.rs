@@ -7,41 +7,41 @@ use fathom_core::protocol::Ballot;
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum IdentityCommand {
-    /// Show who speaks, who signed that, what changed it, and how stable the stack is
+    /// Show a charter's identity, its signature and history, and the stack's stability
     Show {
-        /// A built-in charter, a folder, or the name of one in the home [default: the run's]
+        /// Built-in charter, charter in the data folder, or path [default: `--charter`]
         #[arg(value_name = "NAME|DIR")]
         which: Option<String>,
     },
-    /// Sign the identity of a charter as its creator; with Prime's key, as an emergency
+    /// Sign a charter's identity as its creator
     Sign {
-        /// A folder, or the name of a charter in the home
+        /// Charter in the data folder, or a path
         #[arg(value_name = "NAME|DIR")]
         which: String,
-        /// The creator's key
+        /// File with the creator's key
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
-        /// Prime's key, in an emergency
+        /// File with Prime's key, for an emergency change
         #[arg(long, value_name = "FILE", requires = "reason")]
         prime_key: Option<PathBuf>,
-        /// Why it cannot wait, for the record
+        /// Why the change cannot wait; recorded
         #[arg(long, value_name = "TEXT", requires = "prime_key")]
         reason: Option<String>,
     },
-    /// Put a changed identity before the council, as a governance session of creator and stack
+    /// Propose an identity change for the council to vote on
     Propose {
-        /// The folder with the changed charter; it stays as it is
+        /// Folder with the changed charter; it is not modified
         #[arg(value_name = "DIR")]
         dir: PathBuf,
-        /// The creator's key
+        /// File with the creator's key
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
         #[command(flatten)]
         about: About,
     },
-    /// Make a key: a file that only you can read, and its public part on stdout
+    /// Generate a key file and print the public key
     Keygen {
-        /// The file, which must not be there
+        /// File to create; it must not exist
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
@@ -49,69 +49,69 @@ pub(crate) enum IdentityCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct About {
-    /// What it is to replace: a folder, or the name of a charter in the home [default: the one of the same name]
+    /// Charter to replace: a name in the data folder or a path [default: the one of the same name]
     #[arg(long, value_name = "NAME|DIR")]
     pub(crate) onto: Option<String>,
-    /// Why, for those who vote
+    /// Reason, shown to the voters
     #[arg(long, value_name = "TEXT")]
     pub(crate) why: String,
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum RfcCommand {
-    /// Propose that a charter become what a folder says
+    /// Propose replacing a charter with the one in a folder
     Propose {
-        /// The folder with the changed charter
+        /// Folder with the changed charter
         #[arg(value_name = "DIR")]
         dir: PathBuf,
         #[command(flatten)]
         about: About,
     },
-    /// Review a proposal in the name of the role whose key it is
+    /// Review a proposal as the role that holds the key
     Review {
         #[command(flatten)]
         rfc: RfcName,
-        /// The role's key
+        /// File with the role's key
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
-        /// What there is to say
+        /// Text of the review
         #[arg(long, value_name = "TEXT")]
         text: String,
     },
-    /// Vote on a proposal in the name of the role whose key it is
+    /// Vote on a proposal as the role that holds the key
     Vote {
         #[command(flatten)]
         rfc: RfcName,
         /// yes, no or abstain
         #[arg(value_name = "VOTE", value_parser = ballot)]
         ballot: Ballot,
-        /// The role's key
+        /// File with the role's key
         #[arg(long, value_name = "FILE")]
         key: PathBuf,
-        /// Why, for the record
+        /// Reason, recorded with the vote
         #[arg(long, value_name = "TEXT", default_value = "")]
         why: String,
     },
-    /// Make a proposal the charter, when it was reviewed and carried
+    /// Merge a proposal that was reviewed and passed
     Merge {
         #[command(flatten)]
         rfc: RfcName,
-        /// Without a vote, by the creator and Prime: for a patch that cannot wait
+        /// Merge a patch without a vote, signed by the creator and Prime
         #[arg(long, requires_all = ["reason", "key", "prime_key"])]
         emergency: bool,
-        /// Why it cannot wait, for the record
+        /// Why the change cannot wait; recorded
         #[arg(long, value_name = "TEXT", requires = "emergency")]
         reason: Option<String>,
-        /// The creator's key
+        /// File with the creator's key
         #[arg(long, value_name = "FILE", requires = "emergency")]
         key: Option<PathBuf>,
-        /// Prime's key
+        /// File with Prime's key
         #[arg(long, value_name = "FILE", requires = "emergency")]
         prime_key: Option<PathBuf>,
     },
-    /// List the proposals
+    /// List proposals
     List,
-    /// Show a proposal: what it changes, who said what, and how it stands
+    /// Show a proposal's changes, reviews, votes and state
     Show {
         #[command(flatten)]
         rfc: RfcName,
@@ -120,11 +120,11 @@ pub(crate) enum RfcCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct RfcName {
-    /// The proposal's id, or enough of its beginning
+    /// Proposal ID or a unique prefix
     #[arg(value_name = "ID")]
     pub(crate) id: String,
 }
 
 fn ballot(text: &str) -> Result<Ballot, String> {
-    Ballot::read(text).ok_or_else(|| "it is yes, no or abstain".to_owned())
+    Ballot::read(text).ok_or_else(|| "expected `yes`, `no` or `abstain`".to_owned())
 }

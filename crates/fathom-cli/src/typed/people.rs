@@ -9,53 +9,53 @@ use super::governance::{IdentityCommand, RfcCommand};
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum PeopleCommand {
-    /// Show what runs ask of people before they act
+    /// List requests of runs that wait for a person's approval
     Approvals {
-        /// Also what was decided, has expired or is not asked any more
+        /// Include decided, expired and withdrawn requests
         #[arg(long)]
         all: bool,
-        /// Personal data and secrets too, for those who may decide here
+        /// Show personal data and secrets unmasked, if you may decide here
         #[arg(long)]
         original: bool,
     },
-    /// Say yes to what a run asks, once, and go on with the run unless `--no-resume`
+    /// Approve a request once and resume the run (unless `--no-resume`)
     Approve {
-        /// The approval's id, or enough of its beginning
+        /// Approval ID or a unique prefix
         #[arg(value_name = "ID")]
         id: String,
-        /// Why, for the record
+        /// Reason, recorded with the approval
         #[arg(long, value_name = "TEXT")]
         why: Option<String>,
         #[command(flatten)]
         key: KeyFile,
     },
-    /// Say no to what a run asks, and go on with the run unless `--no-resume`
+    /// Deny a request and resume the run (unless `--no-resume`)
     Deny {
-        /// The approval's id, or enough of its beginning
+        /// Approval ID or a unique prefix
         #[arg(value_name = "ID")]
         id: String,
-        /// Why, for the record
+        /// Reason, recorded with the denial
         #[arg(long, value_name = "TEXT")]
         why: String,
         #[command(flatten)]
         key: KeyFile,
     },
-    /// Show what runs left to people
+    /// List handoff tickets
     Tickets,
-    /// Stop all effects, or those of a scope, at once and until a person lifts it
+    /// Stop all effects at once, or those of a scope, until lifted
     Kill(Kill),
-    /// Identities: show one, sign it, propose a change of it; make a key
+    /// Show, sign and change identities; generate keys
     #[command(subcommand)]
     Identity(IdentityCommand),
-    /// Changes of charters: propose, review, vote, merge
+    /// Propose, review, vote on and merge changes to charters
     #[command(subcommand)]
     Rfc(RfcCommand),
-    /// Give leave for one more send under a key that was used
+    /// Allow one more send under an idempotency key already used
     Override {
-        /// The key, as the denial of the second send names it
+        /// Idempotency key, as named in the denial of the second send
         #[arg(value_name = "KEY")]
         key: String,
-        /// Why, for the record
+        /// Reason, recorded with the override
         #[arg(long, value_name = "TEXT")]
         why: String,
     },
@@ -63,30 +63,30 @@ pub(crate) enum PeopleCommand {
 
 #[derive(Args, Debug)]
 pub(crate) struct KeyFile {
-    /// Sign with the key in this file instead of deciding as the user of the system
+    /// Sign with this key file instead of deciding as the system user
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct Kill {
-    /// How far it reaches: global, tenant:X, platform:X, account:X or action:X
+    /// What to stop: global, tenant:X, platform:X, account:X or action:X
     #[arg(long, value_name = "SCOPE", default_value = "global", value_parser = scope)]
     pub(crate) scope: KillScope,
-    /// Why, for the record
+    /// Reason, recorded with the switch
     #[arg(long, value_name = "TEXT")]
     pub(crate) why: Option<String>,
-    /// Lift it, so that effects may happen again
+    /// Lift the switch and allow effects again
     #[arg(long, conflicts_with = "show")]
     pub(crate) lift: bool,
-    /// Change nothing, only tell how it stands
+    /// Show the active switches and change nothing
     #[arg(long, conflicts_with_all = ["scope", "why"])]
     pub(crate) show: bool,
 }
 
 /// Reads `global` or `tenant:acme`.
 fn scope(text: &str) -> Result<KillScope, String> {
-    let wrong = || "it is global, tenant:X, platform:X, account:X or action:X".to_owned();
+    let wrong = || "expected global, tenant:X, platform:X, account:X or action:X".to_owned();
     if text == "global" {
         return Ok(KillScope::Global);
     }

@@ -6,19 +6,19 @@ use clap::Args;
 
 #[derive(Args, Debug)]
 pub(crate) struct Redact {
-    /// The text; stdin when nothing is named, or `-`
+    /// File to redact; `-` or no argument reads stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Print where something was found and what became of it, instead of the text
+    /// Print the position, kind and treatment of each finding instead of the text
     #[arg(long)]
     pub(crate) spans: bool,
-    /// Rules of one's own, as docs/redaction.md describes them
+    /// File with your own rules; see docs/redaction.md
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// The key of hashes and tokens: 32 random bytes that only you can read
+    /// Key file for hashes and tokens: 32 random bytes, readable only by you
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
-    /// Turn tokens that this key sealed back into what they stand for, and filter nothing
+    /// Restore the original values of tokens sealed with this key; redact nothing
     #[arg(long, requires = "key_file", conflicts_with_all = ["spans", "rules"])]
     pub(crate) open: bool,
 }

@@ -5,19 +5,19 @@ use fathom_host::story::Place;
 
 #[derive(Args, Debug)]
 pub(crate) struct Show {
-    /// The run's id, or enough of its beginning
+    /// Run ID or a unique prefix
     #[arg(value_name = "RUN", required_unless_present = "domain")]
     pub(crate) run: Option<String>,
-    /// As it stood at a record, given as SEQ or EPISODE:SEQ
+    /// Show the run as of a record, given as SEQ or EPISODE:SEQ
     #[arg(long, value_name = "[EPISODE:]SEQ", conflicts_with = "domain")]
     pub(crate) at: Option<Place>,
-    /// What is written in a domain, as `plan` or `assets`; by one run, if it is named
+    /// Show the records of a domain, such as `plan` or `assets`; only those of RUN, if given
     #[arg(long, value_name = "NAME")]
     pub(crate) domain: Option<String>,
-    /// All versions of one record of the domain
+    /// Show all versions of one record of the domain
     #[arg(long, value_name = "ID", requires = "domain")]
     pub(crate) record: Option<String>,
-    /// Personal data and secrets too, for those who may decide here
+    /// Show personal data and secrets unmasked, if you may decide here
     #[arg(long)]
     pub(crate) original: bool,
 }

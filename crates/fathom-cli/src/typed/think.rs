@@ -10,13 +10,13 @@ pub(crate) struct Think {
     /// The task; `-` or a pipe reads it from stdin
     #[arg(value_name = "TASK", conflicts_with = "idle")]
     pub(crate) question: Option<String>,
-    /// Come back to an idea that was kept for later, if nothing else is going on
+    /// Follow up on a saved idea, if no run is active
     #[arg(long)]
     pub(crate) idle: bool,
-    /// Most ideas to come back to, one after the other [default: 1; with `--every` no end]
+    /// Maximum number of ideas to follow up [default: 1; with `--every`, no limit]
     #[arg(long, value_name = "N", requires = "idle", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cycles: Option<u32>,
-    /// Look for an idle moment again and again, so far apart: 30s, 10m, 1h
+    /// Check for an idle moment at this interval (30s, 10m, 1h)
     #[arg(long, value_name = "TIME", requires = "idle", value_parser = pause)]
     pub(crate) every: Option<Millis>,
 }
@@ -24,25 +24,25 @@ pub(crate) struct Think {
 /// Reads a pause between two looks.
 fn pause(text: &str) -> Result<Millis, String> {
     match parse_time(text)? {
-        Millis(0) => Err("there is no pause of nothing".to_owned()),
+        Millis(0) => Err("the interval must be longer than zero".to_owned()),
         pause => Ok(pause),
     }
 }
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum SeedsCommand {
-    /// List what is kept for later, the oldest first
+    /// List thought seeds, oldest first
     List {
-        /// Only what is in this state
+        /// List only seeds in this state
         #[arg(long, value_name = "STATE")]
         state: Option<State>,
     },
-    /// Say how far an idea is; `new` has it come back to once more
+    /// Set the state of a seed; `new` makes it due for a follow-up again
     Mark {
-        /// The seed's id, or enough of its beginning
+        /// Seed ID or a unique prefix
         #[arg(value_name = "ID")]
         id: String,
-        /// How far it is
+        /// New state
         #[arg(value_name = "STATE")]
         state: State,
     },
@@ -51,11 +51,11 @@ pub(crate) enum SeedsCommand {
 /// How far an idea is.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum State {
-    /// Nobody came back to it
+    /// Not followed up yet
     New,
-    /// Somebody did
+    /// Followed up
     Reviewed,
-    /// It was put off
+    /// Put off
     Deferred,
 }
 

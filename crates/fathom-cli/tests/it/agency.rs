@@ -177,8 +177,8 @@ async fn whole_story(lane: &str, publish: &str, reply: &str) {
     }
     for word in [
         "publish-with-approval",
-        "said yes",
-        "dry run: would go through",
+        "approved by ",
+        "dry run: would succeed",
         "attempted → confirmed",
     ] {
         assert!(told.contains(word), "{word} is missing from\n{told}");
@@ -205,7 +205,9 @@ async fn whole_story(lane: &str, publish: &str, reply: &str) {
         agency.run(&one).await.exits(0).prints(id);
     }
     let unknown = agency.run(&["show", "--domain", "secrets"]).await;
-    unknown.fails(2, "F0103").says("there are plan, assets");
+    unknown
+        .fails(2, "F0103")
+        .says("expected one of plan, assets");
     if lane == "browser" {
         assert!(told.contains("image/png"), "there is evidence:\n{told}");
     }

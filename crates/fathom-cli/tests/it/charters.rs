@@ -28,7 +28,7 @@ fn x01_a_new_charter_passes_its_check_by_name_and_by_path() {
     session
         .run(&["charter", "new", "ours"])
         .fails(2, "F0627")
-        .says("is there already");
+        .says("already exists");
     let written = session
         .run(&["charter", "new", "theirs", "--dir", "here", "--json"])
         .exits(0)
@@ -52,18 +52,18 @@ fn x08_every_problem_is_printed_with_its_line() {
     let done = session.run(&["charter", "check", "mine"]);
     done.exits(2);
     let expected = "\
-warning[F0623]: no charter has such a file; it is left out
+warning[F0623]: unexpected file; ignored
   --> notes.txt
-hint: a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md, prompts/*.md, and for phases phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json, and to act tools.toml, gateway.toml, entities.json and policies/*.cedar
+hint: a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md and prompts/*.md; for phases also phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json; for effects tools.toml, gateway.toml, entities.json and policies/*.cedar
 
-error[F0606]: there is no key `modle`
+error[F0606]: unknown key `modle`
   --> charter.toml:4:1
   |
 4 | modle = 1
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, initiative, recursion, direct, council, phases, agency, stages, routes
+hint: use one of protocol, name, description, version, packet, roles, router, budget, initiative, recursion, direct, council, phases, agency, stages, routes
 
-error[F0610]: `max_depth` is 9, the hard cap is 4
+error[F0610]: `max_depth` is 9, but the maximum is 4
   --> charter.toml:6:13
   |
 6 | max_depth = 9
@@ -81,7 +81,7 @@ hint: set `max_depth` to at most 4
     assert_eq!(
         checked["problems"][1],
         json!({
-            "code": "F0610", "message": "`max_depth` is 9, the hard cap is 4",
+            "code": "F0610", "message": "`max_depth` is 9, but the maximum is 4",
             "hint": "set `max_depth` to at most 4", "file": "charter.toml", "line": 6, "column": 13,
             "excerpt": "max_depth = 9",
         })
@@ -91,7 +91,7 @@ hint: set `max_depth` to at most 4
         .run(&["charter", "show", "mine"])
         .fails(2, "F0603")
         .says("--> charter.toml:4:1")
-        .says("error[F0603]: the charter `mine` has 2 problems");
+        .says("error[F0603]: charter `mine` has 2 problems");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn c02_show_tells_the_seats_of_a_council_as_a_tree() {
         .run(&["charter", "show", "council"])
         .exits(0)
         .prints("├─ remote   depth 1, 4 sub-chiefs, stated confidence, 1200 tokens of passages")
-        .prints("└─ local    depth 1, 4 sub-chiefs, 3 votes a seat, 400 tokens of passages")
+        .prints("└─ local    depth 1, 4 sub-chiefs, 3 votes per seat, 400 tokens of passages")
         .prints("seats\n├─ IT\n│  ├─ security         25 words\n│  ├─ infrastructure   23 words")
         .prints("└─ Ops\n   ├─ cost          24 words")
         .prints("   └─ people        21 words\n");

@@ -191,7 +191,7 @@ fn g09_a_command_runs_after_a_yes_as_words_in_the_sandbox() {
     );
     assert!(!kept(&session, "a b"), "nothing is run before the yes");
     let page = session.run(&["approvals"]);
-    page.prints("the tool drop takes it back, with the words {args}");
+    page.prints("with the tool drop, called with {args}");
     let (agreed, result) = agree(&session);
     assert_eq!(agreed, [r#"keep ["a b","$(id)"]"#]);
     assert_eq!(result["status"], "ok", "{result}");

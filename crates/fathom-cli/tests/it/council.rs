@@ -278,9 +278,7 @@ fn c07_depth_is_the_councils_own_and_capped() {
         (&direct["model_calls"], &direct["spawns"]),
         (&json!(3), &json!(0))
     );
-    ask(&["--max-depth", "4"])
-        .exits(2)
-        .says("the hard cap is 3");
+    ask(&["--max-depth", "4"]).exits(2).says("the maximum is 3");
     ask(&["--budget", "calls=3", "--no-reuse"]).exits(3);
     ask(&["--context", "nowhere"]).exits(2).says("F0701");
     ask(&["--charter", "default"]).exits(2).says("`[council]`");
@@ -323,5 +321,5 @@ fn c02_ask_goes_to_the_council_where_the_router_says_so() {
         .says("`--system`");
     ask(&["  "])
         .fails(2, "F0105")
-        .says("put it first: `fathom ask ");
+        .says("pass it as the first argument (`fathom ask ");
 }

@@ -138,7 +138,7 @@ async fn c09_a_chart_is_written_whole_and_replaces_nothing_but_a_chart() {
     session
         .run(&["stats", "--svg", "chart.svg"])
         .exits(0)
-        .says("the chart is in chart.svg");
+        .says("wrote the chart to chart.svg");
 
     session.write("notes.md", "dear diary");
     std::fs::create_dir(session.path().join("folder")).expect("a folder");

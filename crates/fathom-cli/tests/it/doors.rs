@@ -393,6 +393,6 @@ async fn e18_a_tool_that_changed_stays_out_until_a_person_lets_it_in() {
     session
         .run(&["charter", "accept", "doors", "own__say", &digest[..12]])
         .exits(0)
-        .prints("let in by");
+        .prints("accepted by");
     assert!(said("Say `hello` once more"));
 }

@@ -103,7 +103,7 @@ fn g13_cycles_end_when_no_idea_is_left() {
     assert_eq!(thought["waiting"], 0);
     let runs = session.run(&["runs", "--json"]).json();
     assert_eq!(runs["runs"].as_array().map(Vec::len), Some(3));
-    idle(&session, &[]).exits(0).says("no idea to come back to");
+    idle(&session, &[]).exits(0).says("no open thought seeds");
     let runs = session.run(&["runs", "--json"]).json();
     assert_eq!(runs["runs"].as_array().map(Vec::len), Some(3));
 }
@@ -141,7 +141,7 @@ fn g13_an_idea_that_was_not_thought_through_is_put_off() {
         "answers.jsonl",
         &stages("RESPONSE: Worth it.", "VERIFY: fail, no reason"),
     );
-    idle(&session, &[]).says("the idea is deferred");
+    idle(&session, &[]).says("idea marked deferred");
     assert_eq!(
         ideas(&session),
         [

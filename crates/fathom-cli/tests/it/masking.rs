@@ -475,7 +475,7 @@ fn g10_the_original_is_shown_to_those_who_may_decide() {
     let run = session.newest();
     session.run(&["show", &run]).exits(0).prints("[email]");
     let shown = session.run(&["show", &run, "--original"]);
-    shown.exits(0).prints(EMAIL).says("are not masked");
+    shown.exits(0).prints(EMAIL).says("are shown unmasked");
     // Logs are read by others.
     let mut command = session.command(&["show", &run, "--original", "--quiet"]);
     command.env("FATHOM_LOG", "trace");

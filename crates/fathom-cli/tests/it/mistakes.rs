@@ -26,10 +26,54 @@ fn x08_an_unknown_flag_or_command_suggests_the_nearest() {
     session
         .run(&["show"])
         .fails(2, "F0104")
-        .says("`RUN` is missing");
+        .says("missing argument `RUN`");
     session
         .run(&["ask", "q", "--max-depth", "x"])
         .fails(2, "F0103");
+}
+
+#[test]
+fn the_old_name_of_a_command_answers_with_the_new_one() {
+    let session = Session::new();
+    for arguments in [&["agents"][..], &["agents", "agent-1"]] {
+        session
+            .run(arguments)
+            .fails(2, "F0102")
+            .says("unknown command `agents`")
+            .says("hint: the command was renamed: use `fathom personas`");
+    }
+}
+
+#[test]
+fn an_argument_too_many_is_named_with_the_usage() {
+    let session = Session::new();
+    session
+        .run(&["show", "a", "b"])
+        .fails(2, "F0104")
+        .says("unexpected argument `b`")
+        .says("hint: usage: `fathom show ");
+    session
+        .run(&["ask", "two", "words"])
+        .fails(2, "F0104")
+        .says("hint: put quotes around text that contains spaces");
+}
+
+#[test]
+fn a_bad_number_is_explained_in_plain_words() {
+    let session = Session::new();
+    for (value, why) in [
+        ("x", "expected a whole number"),
+        (
+            "99999999999",
+            "expected a whole number from 0 to 4294967295",
+        ),
+        ("99999999999999999999", "the number is too large"),
+    ] {
+        session
+            .run(&["stats", "--days", value])
+            .fails(2, "F0103")
+            .says(&format!("invalid value `{value}` for `--days`: {why}"));
+    }
 }
 
 #[test]
@@ -38,12 +82,14 @@ fn x01_help_and_version_are_answers_and_no_command_is_a_mistake() {
     session
         .run(&["--help"])
         .exits(0)
-        .prints("Commands:")
+        .prints("Work:")
+        .prints("Decisions by people:")
+        .prints("Global flags:")
         .prints("--base-url");
     session.run(&["ask", "--help"]).exits(0).prints("--review");
     session.run(&["--version"]).exits(0).prints("fathom 0.");
     let nothing = session.run(&[]);
-    nothing.exits(2).says("Commands:");
+    nothing.exits(2).says("Work:").says("Setup:");
     assert_eq!(nothing.stdout, "");
 }
 
@@ -129,7 +175,7 @@ fn e03_x08_past_a_hard_cap_is_an_error_that_names_it() {
     session
         .ask(&["q", "--max-depth", "5"])
         .fails(2, "F0106")
-        .says("the hard cap is 4");
+        .says("the maximum is 4");
     session
         .ask(&["q", "--max-children", "10001"])
         .fails(2, "F0106")
@@ -142,7 +188,7 @@ fn e03_x08_past_a_hard_cap_is_an_error_that_names_it() {
     session
         .ask(&["q"])
         .fails(2, "F0112")
-        .says("fathom.toml:3: `max_depth` is 5, the hard cap is 4");
+        .says("fathom.toml:3: `max_depth` is 5, but the maximum is 4");
 }
 
 #[test]
@@ -244,7 +290,7 @@ fn x08_runs_that_are_not_there() {
     session
         .run(&["show", "0"])
         .fails(4, "F0402")
-        .says("fits 2 runs");
+        .says("run ID `0` is ambiguous: 2 runs match");
     let run = session.newest();
     session.run(&["resume", &run]).fails(4, "F0404");
     session.run(&["cancel", &run]).fails(4, "F0404");

@@ -155,7 +155,7 @@ fn x04_ask_resumes_what_is_unfinished_beside_it() {
     assert!(is_over, "the run beside did not go on");
     let done = hospital.answer_second(second);
     assert_eq!(done.exits(0).stdout, "answer\n");
-    done.says("1 unfinished run resumed beside this one");
+    done.says("1 unfinished run resumed in the background");
     let shown = session.run(&["show", &run, "--json"]).json();
     assert_eq!(shown["result"]["answer"], "late answer");
 }
@@ -193,10 +193,7 @@ fn x04_resume_without_a_name_takes_all() {
     let json = session.run(&["resume", "--json"]).exits(0).json();
     assert_eq!(json["results"][0]["run"], run.as_str());
     assert_eq!(json["results"][0]["answer"], "now");
-    session
-        .run(&["resume"])
-        .exits(0)
-        .says("there is no unfinished run");
+    session.run(&["resume"]).exits(0).says("no unfinished runs");
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn g04_a_long_persona_is_shortened_on_this_machine() {
         .exits(0)
         .prints("token_budget_overrun")
         .prints("persona: ")
-        .prints("the summariser brought it to");
+        .prints("the summariser shortened it to");
     let brief = session.run(&["show", &session.newest()]);
     brief.exits(0).prints("packet  0 #0 persona: ");
     let record = session.run(&["show", &session.newest(), "-v", "--json"]);
@@ -98,8 +98,8 @@ fn g04_what_cannot_be_shortened_goes_to_lite_then_prime_then_is_an_error() {
     shown
         .exits(0)
         .prints("the summariser could not shorten it")
-        .prints("Lite brought it to")
-        .prints("Prime brought it to")
+        .prints("Lite shortened it to")
+        .prints("Prime shortened it to")
         .prints("TokenBudgetError: the persona has");
 }
 
@@ -158,7 +158,7 @@ fn x05_the_embedded_model_answers_offline_and_says_what_it_used() {
     assert!(matches!(done.exit, Some(0 | 3)), "{}", done.stderr);
     assert!(!done.stdout.trim().is_empty());
     done.says("local/smollm2-135m")
-        .says("speed   tokens read ")
+        .says("speed   prompt ")
         .says("/s")
         .says("memory ")
         .says("fathom show ");

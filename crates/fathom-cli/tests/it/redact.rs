@@ -100,7 +100,7 @@ fn g10_tokens_open_again_with_the_key_file_and_no_other() {
         &["redact", "--open", "--key-file", "other.key"],
         &sealed.stdout,
     );
-    foreign.exits(0).says("1 token stays as written");
+    foreign.exits(0).says("1 token left unchanged");
     assert_eq!(foreign.stdout, sealed.stdout);
     let json = piped(
         &session,

@@ -167,7 +167,7 @@ fn r01_a_schema_is_met_or_said_not_to_be() {
     assert_eq!(result["is_json"], true);
     let done = run("broken.json");
     assert_eq!(done.exit, Some(2), "{}", done.stderr);
-    assert!(done.stderr.contains("no JSON"), "{}", done.stderr);
+    assert!(done.stderr.contains("invalid JSON"), "{}", done.stderr);
 }
 
 #[test]

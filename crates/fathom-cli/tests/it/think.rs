@@ -67,13 +67,13 @@ fn g07_five_stages_show_their_blocks_on_their_channels() {
     let told = session.run(&think);
     told.exits(0)
         .says("▸ PLAN → cli log, council\n    - look\n")
-        .says("▸ RESPONSE → cli, web, discord (not set up)")
+        .says("▸ RESPONSE → cli, web, discord (not configured)")
         .says("▸ THOUGHT_SEED → council, memory");
     let run = session.newest();
     let shown = session.run(&["show", &run]);
     shown
         .exits(0)
-        .prints("▸ VERIFY → cli, web, discord (not set up), council, memory");
+        .prints("▸ VERIFY → cli, web, discord (not configured), council, memory");
 }
 
 #[test]

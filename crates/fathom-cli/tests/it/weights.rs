@@ -67,7 +67,7 @@ fn x05_the_list_shows_what_is_installed_and_what_is_ones_own() {
     let mut command = session.command(&["doctor"]);
     let damaged = command.env("FATHOM_MODELS", "models").output();
     Done::from(damaged.expect("the binary starts"))
-        .prints("hint: fetch them again with: fathom models pull minilm");
+        .prints("hint: download them again with `fathom models pull minilm`");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -117,7 +117,7 @@ async fn x05_an_interrupted_pull_says_how_to_go_on() {
     interrupt(&child).await;
     let done = Done::from(child.wait_with_output().await.expect("it ends"));
     done.fails(130, "F0532")
-        .says("go on with: fathom models pull smoke");
+        .says("continue with `fathom models pull smoke`");
     let part = session
         .path()
         .join("cache/fathom/models")

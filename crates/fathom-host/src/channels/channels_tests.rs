@@ -214,7 +214,7 @@ async fn g09_a_lost_answer_is_asked_for_where_it_can_be_and_reported_where_not()
         [DeliveryState::Unknown],
         "after a resume too"
     );
-    assert_eq!(hook.requests(), 1, "it is not sent again");
+    assert_eq!(hook.requests(), 1, "the message is not sent again");
 
     let place = Place::new();
     let sometimes = stub(DiscordOptions {
@@ -381,7 +381,7 @@ async fn g09_nothing_leaves_without_a_token_or_under_the_kill_switch_or_to_a_str
     assert!(
         tell(webhook(&stub))
             .await
-            .contains("kill switch: platform:discord")
+            .contains("stopped by kill switch `platform:discord`")
     );
     assert!(contents(&stub).is_empty());
     assert_eq!(DOMAIN, "channels");

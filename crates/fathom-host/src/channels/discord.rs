@@ -76,7 +76,7 @@ impl DiscordAt {
                 !id.is_empty() && id.len() <= 20 && id.bytes().all(|b| b.is_ascii_digit());
             is_number
                 .then(|| id.to_owned())
-                .ok_or_else(|| format!("`{id}` is no number of Discord"))
+                .ok_or_else(|| format!("invalid Discord ID `{id}`"))
         };
         match (&self.webhook, &self.channel) {
             (Some(id), None) => Ok((Sender::Webhook, format!("/api/webhooks/{}", number(id)?))),
@@ -84,7 +84,7 @@ impl DiscordAt {
                 let path = format!("/api/v10/channels/{}/messages", number(id)?);
                 Ok((Sender::Bot, path))
             }
-            _ => Err("it has either `webhook` or `channel`".to_owned()),
+            _ => Err("set exactly one of `webhook` and `channel`".to_owned()),
         }
     }
 }
@@ -217,7 +217,8 @@ impl Line {
         free_from: &mut Timestamp,
     ) -> Result<(), ChannelError> {
         let mut last = ChannelError::Unknown {
-            why: "it was begun before a crash, and would not be known again".to_owned(),
+            why: "sending was interrupted by a crash, and the message cannot be found again"
+                .to_owned(),
         };
         for _ in 0..TRIES_MAX {
             let may_be_there = progress.begun > progress.sent;
@@ -296,7 +297,7 @@ impl Line {
         let header = |name: &str| posted.as_ref().ok().and_then(|posted| posted.header(name));
         let plan = discord::read(*status, header, body);
         *free_from = clock.now().plus(millis(plan.wait));
-        let said = format!("status {status}");
+        let said = format!("HTTP status {status}");
         Ok(match plan.fate {
             Fate::Sent => Tried::Sent,
             Fate::TooEarly => Tried::NotThere(ChannelError::Limited {

@@ -20,25 +20,25 @@ pub enum ChannelError {
     #[error(transparent)]
     Journal(#[from] StoreError),
     /// Discord is set up in a way that cannot be meant.
-    #[error("Discord is set up wrongly: {what}")]
+    #[error("invalid Discord configuration: {what}")]
     Settings {
         /// What is wrong.
         what: String,
     },
     /// The variable that holds the token is not set.
-    #[error("the variable `{variable}` with the token of Discord is not set")]
+    #[error("environment variable `{variable}` with the Discord token is not set")]
     NoToken {
         /// The variable.
         variable: String,
     },
     /// Discord does not take it.
-    #[error("Discord refused the message: {why}")]
+    #[error("Discord rejected the message: {why}")]
     Refused {
         /// What it said.
         why: String,
     },
     /// There is no way to Discord.
-    #[error("Discord cannot be reached: {why}")]
+    #[error("cannot reach Discord: {why}")]
     Unreached {
         /// What was seen.
         why: String,
@@ -50,19 +50,19 @@ pub enum ChannelError {
         why: String,
     },
     /// The wait that Discord asks for is too long.
-    #[error("Discord wants to be left alone for {seconds} s")]
+    #[error("rate limited by Discord for {seconds} s")]
     Limited {
         /// How long.
         seconds: u64,
     },
     /// The kill switch is thrown.
-    #[error("kill switch: {scope}")]
+    #[error("stopped by kill switch `{scope}`")]
     Killed {
         /// How far it reaches.
         scope: String,
     },
     /// There is no such channel, or it takes no blocks.
-    #[error("`{name}` is no channel that takes blocks")]
+    #[error("`{name}` is not a channel for blocks")]
     NoChannel {
         /// What was asked for.
         name: String,
@@ -94,15 +94,15 @@ impl ChannelError {
             Self::Filters(error) => return error.hint().into(),
             Self::Journal(error) => return error.hint(),
             Self::Settings { .. } => {
-                "[channels.discord] has `webhook` or `channel`, both the number that Discord shows"
+                "set `webhook` or `channel` in [channels.discord] to the number that Discord shows"
             }
-            Self::NoToken { .. } => "set it, or name another one as `token_env`",
-            Self::Refused { .. } => "check webhook or channel, the token and its rights",
+            Self::NoToken { .. } => "set it, or name another variable with `token_env`",
+            Self::Refused { .. } => "check the webhook or channel, the token and its permissions",
             Self::Unreached { .. } => "check the network and `url`",
-            Self::Unknown { .. } => "look at the channel; it is not sent again",
-            Self::Limited { .. } => "wait, and say less there",
-            Self::Killed { .. } => "`fathom kill --show` says why; `--lift` lifts it",
-            Self::NoChannel { .. } => "there are cli, web, discord, council and memory",
+            Self::Unknown { .. } => "check the channel; the message is not sent again",
+            Self::Limited { .. } => "wait, and send fewer messages",
+            Self::Killed { .. } => "see why with `fathom kill --show`, and lift it with `--lift`",
+            Self::NoChannel { .. } => "use one of cli, web, discord, council and memory",
         }
         .to_owned()
     }

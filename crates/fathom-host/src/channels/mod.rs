@@ -76,7 +76,7 @@ impl Outlets {
                 deliveries
             }
             Err(error) => {
-                tracing::warn!(%error, "a delivery cannot be read");
+                tracing::warn!(%error, "cannot read a delivery");
                 Vec::new()
             }
         };
@@ -89,7 +89,7 @@ impl Outlets {
             Ok(state) => (state, None),
             Err(error) => {
                 let (code, channel) = (error.code(), way.channel.as_str());
-                tracing::warn!(code, channel, %error, "a block was not delivered");
+                tracing::warn!(code, channel, %error, "cannot deliver a block");
                 let detail = format!("{error} ({code}; hint: {})", error.hint());
                 (error.state(), Some(detail))
             }

@@ -156,7 +156,11 @@ impl RulesTable {
         let mut number = |key, said: Option<Spanned<u32>>, usual, range: &RangeInclusive<u32>| {
             let Some(said) = said else { return usual };
             if !range.contains(said.get_ref()) {
-                let why = format!("it lies between {} and {}", range.start(), range.end());
+                let why = format!(
+                    "expected a number from {} to {}",
+                    range.start(),
+                    range.end()
+                );
                 source.bad(key, &said, why, findings);
             }
             said.into_inner()

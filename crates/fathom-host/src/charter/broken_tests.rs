@@ -53,7 +53,7 @@ error[F0605]: invalid basic string, expected `"`
   |
 1 | name = "mine
   |             ^
-hint: a string stands in quotes, a list in [ ], a table's name in [ ] on a line of its own
+hint: quote strings, put lists in [ ], and put each table's name in [ ] on its own line
 "#,
     );
     check(
@@ -65,13 +65,13 @@ error[F0605]: duplicate key
   |
 2 | name = "b"
   | ^^^^
-hint: a string stands in quotes, a list in [ ], a table's name in [ ] on a line of its own
+hint: quote strings, put lists in [ ], and put each table's name in [ ] on its own line
 error[F0605]: unclosed table, expected `]`
   --> charter.toml:3:8
   |
 3 | [packet
   |        ^
-hint: a string stands in quotes, a list in [ ], a table's name in [ ] on a line of its own
+hint: quote strings, put lists in [ ], and put each table's name in [ ] on its own line
 "#,
     );
 }
@@ -112,48 +112,48 @@ fn x08_keys_that_are_unknown() {
         "charter.toml",
         &manifest("modle = \"openai/x\"\n"),
         r#"
-error[F0606]: there is no key `modle`
+error[F0606]: unknown key `modle`
   --> charter.toml:4:1
   |
 4 | modle = "openai/x"
   | ^^^^^
-hint: there are protocol, name, description, version, packet, roles, router, budget, initiative, recursion, direct, council, phases, agency, stages, routes
+hint: use one of protocol, name, description, version, packet, roles, router, budget, initiative, recursion, direct, council, phases, agency, stages, routes
 "#,
     );
     check(
         "charter.toml",
         &manifest("[roles.oracle]\nmodel = \"openai/x\"\n"),
         r"
-error[F0606]: there is no key `oracle`
+error[F0606]: unknown key `oracle`
   --> charter.toml:4:8
   |
 4 | [roles.oracle]
   |        ^^^^^^
-hint: there are prime, lite, codemind
+hint: use one of prime, lite, codemind
 ",
     );
     check(
         "charter.toml",
         &manifest("[packet]\nmtu = 4096\nmaximum = 4096\n"),
         r"
-error[F0606]: there is no key `maximum`
+error[F0606]: unknown key `maximum`
   --> charter.toml:6:1
   |
 6 | maximum = 4096
   | ^^^^^^^
-hint: there are mtu, sections
+hint: use one of mtu, sections
 ",
     );
     check(
         "agents/a.md",
         "---\nrole: doc\ntoml: true\n---\nDo it.\n",
         r"
-error[F0606]: there is no key `toml`
+error[F0606]: unknown key `toml`
   --> agents/a.md:3:1
   |
 3 | toml: true
   | ^^^^
-hint: there are id, name, role, model_role, description, allowed_tools, read_scopes, write_scopes, permission_mode, autonomy
+hint: use one of id, name, role, model_role, description, allowed_tools, read_scopes, write_scopes, permission_mode, autonomy
 ",
     );
 }
@@ -164,48 +164,48 @@ fn x08_values_of_another_type() {
         "charter.toml",
         &manifest("[budget]\ntokens = \"many\"\n"),
         r#"
-error[F0607]: `tokens` has the wrong type: it is string "many", expected a whole number that is not negative and not too large
+error[F0607]: `tokens` has the wrong type: expected a whole number in range, found string "many"
   --> charter.toml:5:10
   |
 5 | tokens = "many"
   |          ^^^^^^
-hint: docs/charters.md lists every key with its type
+hint: see docs/charters.md for every key and its type
 "#,
     );
     check(
         "charter.toml",
         &manifest("[roles.lite]\nmodel = 3\n[roles.prime]\nname = 1\n"),
         r#"
-error[F0607]: `model` has the wrong type: it is integer `3`, expected a string
+error[F0607]: `model` has the wrong type: expected a string, found integer `3`
   --> charter.toml:5:9
   |
 5 | model = 3
   |         ^
-hint: docs/charters.md lists every key with its type
-error[F0608]: the key `model` is missing
+hint: see docs/charters.md for every key and its type
+error[F0608]: missing key `model`
   --> charter.toml:6:1
   |
 6 | [roles.prime]
   | ^^^^^^^^^^^^^
-hint: write `model = "PROVIDER/NAME"`
-error[F0606]: there is no key `name`
+hint: add `model = "PROVIDER/NAME"`
+error[F0606]: unknown key `name`
   --> charter.toml:7:1
   |
 7 | name = 1
   | ^^^^
-hint: there are model, base_url, api_key_env, api_key_header
+hint: use one of model, base_url, api_key_env, api_key_header
 "#,
     );
     check(
         "identity.toml",
         "traits = \"calm\"\n",
         r#"
-error[F0607]: `traits` has the wrong type: it is string "calm", expected a list
+error[F0607]: `traits` has the wrong type: expected a list, found string "calm"
   --> identity.toml:1:10
   |
 1 | traits = "calm"
   |          ^^^^^^
-hint: docs/charters.md lists every key with its type
+hint: see docs/charters.md for every key and its type
 "#,
     );
 }
@@ -216,57 +216,57 @@ fn x08_keys_that_are_missing() {
         "charter.toml",
         "protocol = \"1.0.0\"\nname = \"mine\"\n",
         r#"
-error[F0608]: the key `version` is missing
+error[F0608]: missing key `version`
   --> charter.toml
-hint: write `version = "0.1.0"`
+hint: add `version = "0.1.0"`
 "#,
     );
     check(
         "charter.toml",
         &manifest("[roles.lite]\nbase_url = \"http://127.0.0.1/v1\"\n"),
         r#"
-error[F0608]: the key `model` is missing
+error[F0608]: missing key `model`
   --> charter.toml:4:1
   |
 4 | [roles.lite]
   | ^^^^^^^^^^^^
-hint: write `model = "PROVIDER/NAME"`
+hint: add `model = "PROVIDER/NAME"`
 "#,
     );
     check(
         "identity.toml",
         "[signature]\nkey = \"k\"\n",
         r#"
-error[F0608]: the key `value` is missing
+error[F0608]: missing key `value`
   --> identity.toml:1:1
   |
 1 | [signature]
   | ^^^^^^^^^^^
-hint: write `value = "…"`
+hint: add `value = "…"`
 "#,
     );
     check(
         "persona.toml",
         "[[layers]]\nname = \"project\"\n",
         r#"
-error[F0608]: the key `text` is missing
+error[F0608]: missing key `text`
   --> persona.toml:1:1
   |
 1 | [[layers]]
   | ^^^^^^^^^^
-hint: write `text = "…"`
+hint: add `text = "…"`
 "#,
     );
     check(
         "agents/a.md",
         "---\nname: A\n---\nDo it.\n",
         r"
-error[F0608]: the key `role` is missing
+error[F0608]: missing key `role`
   --> agents/a.md:2:1
   |
 2 | name: A
   | ^
-hint: write `role: planner`
+hint: add `role: planner`
 ",
     );
 }
@@ -277,24 +277,24 @@ fn g12_a_protocol_of_another_major_names_the_migration() {
         "charter.toml",
         "protocol = \"2.1.0\"\nname = \"mine\"\nversion = \"0.1.0\"\n",
         r#"
-error[F0609]: protocol 2.1.0 is another major version; this build speaks 1.0.0
+error[F0609]: protocol 2.1.0 is not supported; this build supports 1.0.0
   --> charter.toml:1:12
   |
 1 | protocol = "2.1.0"
   |            ^^^^^^^
-hint: use a Fathom that speaks protocol 2, or take the charter back: "From protocol 2 to 1" in the guide of that Fathom
+hint: use a version of Fathom that supports protocol 2, or migrate the charter back; see "From protocol 2 to 1" in that version's guide
 "#,
     );
     check(
         "charter.toml",
         "protocol = \"0.4.0\"\nname = \"mine\"\nversion = \"0.1.0\"\n",
         r#"
-error[F0609]: protocol 0.4.0 is another major version; this build speaks 1.0.0
+error[F0609]: protocol 0.4.0 is not supported; this build supports 1.0.0
   --> charter.toml:1:12
   |
 1 | protocol = "0.4.0"
   |            ^^^^^^^
-hint: migrate it: "From protocol 0 to 1" in docs/charters.md
+hint: migrate it; see "From protocol 0 to 1" in docs/charters.md
 "#,
     );
 }
@@ -305,7 +305,7 @@ fn e03_values_above_their_hard_caps() {
         "charter.toml",
         &manifest("[recursion]\nmax_depth = 5\n"),
         r"
-error[F0610]: `max_depth` is 5, the hard cap is 4
+error[F0610]: `max_depth` is 5, but the maximum is 4
   --> charter.toml:5:13
   |
 5 | max_depth = 5
@@ -317,7 +317,7 @@ hint: set `max_depth` to at most 4
         "charter.toml",
         &manifest("[recursion.stop_conditions]\nsame_error_max = 101\n"),
         r"
-error[F0610]: `same_error_max` is 101, the hard cap is 100
+error[F0610]: `same_error_max` is 101, but the maximum is 100
   --> charter.toml:5:18
   |
 5 | same_error_max = 101
@@ -329,7 +329,7 @@ hint: set `same_error_max` to at most 100
         "charter.toml",
         &manifest("[packet]\nmtu = 99_000_000\n"),
         r"
-error[F0610]: `mtu` is 99000000, the hard cap is 16000000
+error[F0610]: `mtu` is 99000000, but the maximum is 16000000
   --> charter.toml:5:7
   |
 5 | mtu = 99_000_000
@@ -345,48 +345,48 @@ fn g02_packets_that_cannot_be() {
         "charter.toml",
         &manifest("[packet]\nmtu = 100\n"),
         r"
-error[F0611]: `mtu` cannot be this: a packet has at least 512 tokens
+error[F0611]: invalid value for `mtu`: must be at least 512 tokens
   --> charter.toml:5:7
   |
 5 | mtu = 100
   |       ^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 ",
     );
     check(
         "charter.toml",
         &manifest("[packet]\nmtu = \"large\"\n"),
         r#"
-error[F0611]: `mtu` cannot be this: write a number of tokens, as 4096, or "window"
+error[F0611]: invalid value for `mtu`: expected a number of tokens such as 4096, or "window"
   --> charter.toml:5:7
   |
 5 | mtu = "large"
   |       ^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 "#,
     );
     check(
         "charter.toml",
         &manifest("[packet.sections]\nagents = 1.5\n"),
         r"
-error[F0611]: `agents` cannot be this: a weight lies between 0 and 1 and has at most three decimals
+error[F0611]: invalid value for `agents`: a weight is a number from 0 to 1 with at most three decimals
   --> charter.toml:5:10
   |
 5 | agents = 1.5
   |          ^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 ",
     );
     check(
         "charter.toml",
         &manifest("[packet.sections]\nagents = 0\nsymbols = 0\nhistory = 0\n"),
         r"
-error[F0611]: `sections` cannot be this: one weight must be above 0
+error[F0611]: invalid value for `sections`: at least one weight must be above 0
   --> charter.toml:4:1
   |
 4 | [packet.sections]
   | ^^^^^^^^^^^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 ",
     );
 }
@@ -397,19 +397,19 @@ fn g11_models_that_cannot_be() {
         "charter.toml",
         &manifest("[roles.prime]\nmodel = \"gpt-4o\"\n"),
         r#"
-error[F0611]: `model` cannot be this: a model is `PROVIDER/NAME`, as in `openai/gpt-4o-mini`
+error[F0611]: invalid value for `model`: expected `PROVIDER/NAME`, such as `openai/gpt-4o-mini`
   --> charter.toml:5:9
   |
 5 | model = "gpt-4o"
   |         ^^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 "#,
     );
     check(
         "charter.toml",
         &manifest("[roles.prime]\nmodel = \"opnai/gpt-4o\"\n"),
         r#"
-error[F0617]: `opnai` is unknown
+error[F0617]: unknown name `opnai`
   --> charter.toml:5:9
   |
 5 | model = "opnai/gpt-4o"
@@ -425,12 +425,12 @@ fn g11_servers_and_keys_that_cannot_be() {
         "charter.toml",
         &manifest("[roles.prime]\nmodel = \"openai/x\"\nbase_url = \"127.0.0.1\"\n"),
         r#"
-error[F0611]: `base_url` cannot be this: it is not of the form `http://HOST/…`
+error[F0611]: invalid value for `base_url`: expected `http://HOST/…` or `https://HOST/…`
   --> charter.toml:6:12
   |
 6 | base_url = "127.0.0.1"
   |            ^^^^^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 "#,
     );
     check(
@@ -439,36 +439,36 @@ hint: docs/charters.md says what each key takes
             "[roles.prime]\nmodel = \"openai/x\"\nbase_url = \"https://me:secret@host/v1\"\n",
         ),
         r"
-error[F0611]: `base_url` cannot be this: a user or a password does not belong into a charter; name a variable with `api_key_env`
+error[F0611]: invalid value for `base_url`: user names and passwords are not allowed in a charter; use `api_key_env`
   --> charter.toml:6:12
   |
 6 | base_url = ***************************
   |            ^^^^^^^^^^^^^^^^^^^^^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 ",
     );
     check(
         "charter.toml",
         &manifest("[roles.prime]\nmodel = \"openai/x\"\napi_key_env = \"sk-abc\"\n"),
         r"
-error[F0611]: `api_key_env` cannot be this: it is not the name of a variable; the key itself does not belong into a charter
+error[F0611]: invalid value for `api_key_env`: expected the name of an environment variable; the key itself is not allowed in a charter
   --> charter.toml:6:15
   |
 6 | api_key_env = ********
   |               ^^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 ",
     );
     check(
         "charter.toml",
         &manifest("[roles.prime]\nmodel = \"openai/x\"\napi_key_header = \"two words\"\n"),
         r"
-error[F0611]: `api_key_header` cannot be this: it is not the name of a header
+error[F0611]: invalid value for `api_key_header`: not a valid header name
   --> charter.toml:6:18
   |
 6 | api_key_header = ***********
   |                  ^^^^^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 ",
     );
 }
@@ -479,51 +479,51 @@ fn x08_values_that_mean_nothing() {
         "charter.toml",
         "protocol = \"one\"\nname = \"../mine\"\nversion = \"0.1\"\n",
         r#"
-error[F0611]: `protocol` cannot be this: it is no version; write MAJOR.MINOR.PATCH, as in 1.0.0
+error[F0611]: invalid value for `protocol`: invalid version; expected MAJOR.MINOR.PATCH, such as 1.0.0
   --> charter.toml:1:12
   |
 1 | protocol = "one"
   |            ^^^^^
-hint: docs/charters.md says what each key takes
-error[F0611]: `name` cannot be this: a name is small letters, digits, `-` and `_`, begins with a letter and has at most 64 characters
+hint: see docs/charters.md for the values of each key
+error[F0611]: invalid value for `name`: a name starts with a letter, uses only lowercase letters, digits, `-` and `_`, and has at most 64 characters
   --> charter.toml:2:8
   |
 2 | name = "../mine"
   |        ^^^^^^^^^
-hint: docs/charters.md says what each key takes
-error[F0611]: `version` cannot be this: it is no version; write MAJOR.MINOR.PATCH, as in 1.0.0
+hint: see docs/charters.md for the values of each key
+error[F0611]: invalid value for `version`: invalid version; expected MAJOR.MINOR.PATCH, such as 1.0.0
   --> charter.toml:3:11
   |
 3 | version = "0.1"
   |           ^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 "#,
     );
     check(
         "charter.toml",
         &manifest("[budget]\ntime = \"soon\"\ncost = -1\n"),
         r#"
-error[F0611]: `time` cannot be this: `soon` is no time; write `30s`, `5m` or `2h`
+error[F0611]: invalid value for `time`: invalid duration `soon`; expected e.g. `30s`, `5m` or `2h`
   --> charter.toml:5:8
   |
 5 | time = "soon"
   |        ^^^^^^
-hint: docs/charters.md says what each key takes
-error[F0611]: `cost` cannot be this: `-1` is no amount of dollars; write `0.25`
+hint: see docs/charters.md for the values of each key
+error[F0611]: invalid value for `cost`: invalid dollar amount `-1`; expected e.g. `0.25`
   --> charter.toml:6:8
   |
 6 | cost = -1
   |        ^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 "#,
     );
     check(
         "agents/A b.md",
         "---\nrole: doc\n---\nDo it.\n",
         r"
-error[F0611]: `id` cannot be this: it is the file's name, and a name is small letters, digits, `-` and `_`, begins with a letter and has at most 64 characters
+error[F0611]: invalid value for `id`: the id is the file name; a name starts with a letter, uses only lowercase letters, digits, `-` and `_`, and has at most 64 characters
   --> agents/A b.md
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 ",
     );
 }
@@ -534,7 +534,7 @@ fn x08_words_that_name_nothing() {
         "charter.toml",
         &manifest("[router]\nask = \"directly\"\n"),
         r#"
-error[F0617]: `directly` is unknown
+error[F0617]: unknown name `directly`
   --> charter.toml:5:7
   |
 5 | ask = "directly"
@@ -546,19 +546,19 @@ hint: did you mean `direct`?
         "charter.toml",
         &manifest("[router]\nask = \"rlm\"\n"),
         r#"
-error[F0617]: `rlm` is unknown
+error[F0617]: unknown name `rlm`
   --> charter.toml:5:7
   |
 5 | ask = "rlm"
   |       ^^^^^
-hint: there are direct, council, tools
+hint: use one of direct, council, tools
 "#,
     );
     check(
         "agents/a.md",
         "---\nrole: plannr\n---\nDo it.\n",
         r"
-error[F0617]: `plannr` is unknown
+error[F0617]: unknown name `plannr`
   --> agents/a.md:2:7
   |
 2 | role: plannr
@@ -570,12 +570,12 @@ hint: did you mean `planner`?
         "agents/a.md",
         "---\nrole: doc\nmodel_role: \"oracle\"\n---\nDo it.\n",
         r#"
-error[F0617]: `oracle` is unknown
+error[F0617]: unknown name `oracle`
   --> agents/a.md:3:13
   |
 3 | model_role: "oracle"
   |             ^^^^^^^^
-hint: there are prime, lite, codemind
+hint: use one of prime, lite, codemind
 "#,
     );
 }
@@ -588,12 +588,12 @@ fn g05_instructions_that_cannot_be() {
             "[long]\nstage = \"plan\"\ntext = \"one two three four\"\nmax_tokens = 3\nlast_updated = 2026-01-31\n",
         ),
         r#"
-error[F0619]: `text` has 4 tokens, at most 3 are allowed
+error[F0619]: `text` has 4 tokens, but the maximum is 3
    --> instructions.toml:31:8
    |
 31 | text = "one two three four"
    |        ^^^^^^^^^^^^^^^^^^^^
-hint: say it in 3 tokens: about 2 words
+hint: shorten it to 3 tokens, about 2 words
 "#,
     );
     check(
@@ -602,7 +602,7 @@ hint: say it in 3 tokens: about 2 words
             "[more]\nstage = \"plan\"\ntext = \"x\"\nmax_tokens = 65\nlast_updated = 2026-01-31\n",
         ),
         r"
-error[F0610]: `max_tokens` is 65, the hard cap is 64
+error[F0610]: `max_tokens` is 65, but the maximum is 64
    --> instructions.toml:32:14
    |
 32 | max_tokens = 65
@@ -619,49 +619,49 @@ error[F0618]: the text of an instruction is empty
    |
 31 | text = "  "
    |        ^^^^
-hint: write something, or take it away
+hint: fill it in or remove it
 "#,
     );
     check(
         "instructions.toml",
         &registry("[Key]\nstage = \"dream\"\ntext = \"x\"\nlast_updated = \"yesterday\"\n"),
         r#"
-error[F0611]: `Key` cannot be this: a key is small letters, digits and `_`, and begins with a letter
+error[F0611]: invalid value for `Key`: a key starts with a letter and uses only lowercase letters, digits and `_`
    --> instructions.toml:29:2
    |
 29 | [Key]
    |  ^^^
-hint: docs/charters.md says what each key takes
-error[F0617]: `dream` is unknown
+hint: see docs/charters.md for the values of each key
+error[F0617]: unknown name `dream`
    --> instructions.toml:30:9
    |
 30 | stage = "dream"
    |         ^^^^^^^
-hint: there are plan, refine, observe, act, verify
-error[F0611]: `last_updated` cannot be this: write the day alone, as 2026-01-31
+hint: use one of plan, refine, observe, act, verify
+error[F0611]: invalid value for `last_updated`: expected a date such as 2026-01-31
    --> instructions.toml:32:16
    |
 32 | last_updated = "yesterday"
    |                ^^^^^^^^^^^
-hint: docs/charters.md says what each key takes
+hint: see docs/charters.md for the values of each key
 "#,
     );
     check(
         "instructions.toml",
         &registry("[less]\ntext = \"x\"\n"),
         r#"
-error[F0608]: the key `stage` is missing
+error[F0608]: missing key `stage`
    --> instructions.toml:29:1
    |
 29 | [less]
    | ^^^^^^
-hint: write `stage = "plan"`
-error[F0608]: the key `last_updated` is missing
+hint: set `stage = "plan"`
+error[F0608]: missing key `last_updated`
    --> instructions.toml:29:1
    |
 29 | [less]
    | ^^^^^^
-hint: write `last_updated = 2026-01-31`
+hint: add `last_updated = 2026-01-31`
 "#,
     );
 }
@@ -672,7 +672,7 @@ fn g05_the_five_initial_instructions_must_be_there_with_their_stages() {
         "instructions.toml",
         &built_in::INSTRUCTIONS.replace("[observer]", "[onlooker]"),
         r#"
-error[F0621]: the instruction `observer` is missing
+error[F0621]: missing instruction `observer`
   --> instructions.toml
 hint: add a table [observer] with `stage = "observe"`, `text` and `last_updated`
 "#,
@@ -681,12 +681,12 @@ hint: add a table [observer] with `stage = "observe"`, `text` and `last_updated`
         "instructions.toml",
         &built_in::INSTRUCTIONS.replace("\"observe\"", "\"act\""),
         r#"
-error[F0621]: the instruction `observer` belongs to the stage `observe`
+error[F0621]: instruction `observer` must have the stage `observe`
    --> instructions.toml:15:9
    |
 15 | stage = "act"
    |         ^^^^^
-hint: write `stage = "observe"`
+hint: set `stage = "observe"`
 "#,
     );
 }
@@ -702,25 +702,25 @@ error[F0618]: an entry of `core_rules` is empty
   |
 1 | core_rules = ["Never guess.", " "]
   |                               ^^^
-hint: write something, or take it away
+hint: fill it in or remove it
 "#,
     );
     check(
         "agents/a.md",
         "---\nrole: doc\n---\n\n",
         r"
-error[F0618]: the text below the head is empty
+error[F0618]: the text below the front matter is empty
   --> agents/a.md
-hint: write something, or take it away
+hint: fill it in or remove it
 ",
     );
     check(
         "prompts/p.md",
         " \n",
         r"
-error[F0618]: the text below the head is empty
+error[F0618]: the text below the front matter is empty
   --> prompts/p.md
-hint: write something, or take it away
+hint: fill it in or remove it
 ",
     );
 }

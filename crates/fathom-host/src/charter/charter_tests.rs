@@ -71,8 +71,8 @@ fn g02_identity_and_persona_too_long_for_a_packet_are_a_warning() {
     assert_eq!(
         of("600"),
         [
-            "identity.toml: the identity has 41 tokens, a packet takes 36: it will be shortened in each",
-            "persona.toml: the persona has 31 tokens, a packet takes 16: it will be shortened in each",
+            "identity.toml: the identity has 41 tokens, but a packet has room for 36; it will be shortened",
+            "persona.toml: the persona has 31 tokens, but a packet has room for 16; it will be shortened",
         ]
     );
 }
@@ -303,15 +303,15 @@ fn x08_every_problem_of_a_charter_is_told_at_once() {
     assert_eq!(
         said,
         [
-            "F0608 charter.toml: the key `name` is missing",
-            "F0607 charter.toml:1:12: `protocol` has the wrong type: it is integer `1`, expected a string",
-            "F0606 charter.toml:2:1: there is no key `nmae`",
-            "F0611 charter.toml:3:11: `version` cannot be this: it is no version; write MAJOR.MINOR.PATCH, as in 1.0.0",
-            "F0610 charter.toml:5:13: `max_depth` is 9, the hard cap is 4",
-            "F0607 charter.toml:6:16: `max_children` has the wrong type: it is string \"six\", expected a whole number that is not negative and not too large",
-            "F0606 charter.toml:7:1: there is no key `max_deep`",
-            "F0611 charter.toml:9:9: `model` cannot be this: a model is `PROVIDER/NAME`, as in `openai/gpt-4o-mini`",
-            "F0620 agents/a.md:1:1: an agent begins with a head between two lines `---`",
+            "F0608 charter.toml: missing key `name`",
+            "F0607 charter.toml:1:12: `protocol` has the wrong type: expected a string, found integer `1`",
+            "F0606 charter.toml:2:1: unknown key `nmae`",
+            "F0611 charter.toml:3:11: invalid value for `version`: invalid version; expected MAJOR.MINOR.PATCH, such as 1.0.0",
+            "F0610 charter.toml:5:13: `max_depth` is 9, but the maximum is 4",
+            "F0607 charter.toml:6:16: `max_children` has the wrong type: expected a whole number in range, found string \"six\"",
+            "F0606 charter.toml:7:1: unknown key `max_deep`",
+            "F0611 charter.toml:9:9: invalid value for `model`: expected `PROVIDER/NAME`, such as `openai/gpt-4o-mini`",
+            "F0620 agents/a.md:1:1: the file must start with front matter between two lines `---`",
             "F0618 identity.toml:1:11: an entry of `traits` is empty",
             "F0605 persona.toml:1:8: string values must be quoted, expected literal string",
         ]

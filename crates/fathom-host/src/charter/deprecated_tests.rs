@@ -45,7 +45,7 @@ fn g12_a_deprecated_key_is_read_and_warned_about_for_one_minor_version() {
     assert_eq!(&text[at.clone()], "voice");
     assert_eq!(
         flaw.to_string(),
-        "`voice` is deprecated since protocol 1.2.0; `tone` takes its place"
+        "`voice` is deprecated since protocol 1.2.0; use `tone`"
     );
     assert_eq!(flaw.code(), "F0636");
     // Before it nobody wants it gone, after it nobody knows it.

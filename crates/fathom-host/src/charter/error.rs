@@ -11,7 +11,7 @@ use super::findings::Finding;
 #[non_exhaustive]
 pub enum CharterError {
     /// No charter has such a name, and no folder either.
-    #[error("there is no charter `{said}`")]
+    #[error("charter `{said}` not found")]
     NotFound {
         /// What was asked for.
         said: String,
@@ -19,7 +19,7 @@ pub enum CharterError {
         folder: Option<PathBuf>,
     },
     /// A text that cannot be a charter's name.
-    #[error("`{said}` cannot be a charter's name: {why}")]
+    #[error("invalid charter name `{said}`: {why}")]
     BadName {
         /// What was asked for.
         said: String,
@@ -27,7 +27,7 @@ pub enum CharterError {
         why: &'static str,
     },
     /// The charter is not as a charter must be.
-    #[error("the charter `{said}` has {}", count(problems.len()))]
+    #[error("charter `{said}` has {}", count(problems.len()))]
     Broken {
         /// What was asked for.
         said: String,
@@ -35,7 +35,7 @@ pub enum CharterError {
         problems: Vec<Finding>,
     },
     /// The folder cannot be read.
-    #[error("cannot read the charter `{}`", folder.display())]
+    #[error("cannot read charter `{}`", folder.display())]
     Unreadable {
         /// The folder.
         folder: PathBuf,
@@ -43,13 +43,13 @@ pub enum CharterError {
         source: io::Error,
     },
     /// There is something already where a new charter should go.
-    #[error("`{}` is there already", folder.display())]
+    #[error("`{}` already exists", folder.display())]
     Exists {
         /// The folder.
         folder: PathBuf,
     },
     /// A new charter cannot be written.
-    #[error("cannot write the charter `{}`", folder.display())]
+    #[error("cannot write charter `{}`", folder.display())]
     Unwritable {
         /// The folder.
         folder: PathBuf,
@@ -86,14 +86,16 @@ impl CharterError {
                 let in_home = folder.as_ref().map_or_else(String::new, |folder| {
                     format!(", the name of a folder in `{}`", folder.display())
                 });
-                format!("give a built-in one ({names}){in_home} or the path of a folder")
+                format!("use a built-in charter ({names}){in_home} or the path of a folder")
             }
-            Self::BadName { .. } => "a folder elsewhere is given by its path".into(),
+            Self::BadName { .. } => {
+                "use a name such as `my-charter`, or the path of a folder".into()
+            }
             Self::Broken { said, .. } => {
-                format!("`fathom charter check {said}` lists all of them")
+                format!("list them with `fathom charter check {said}`")
             }
             Self::Unreadable { .. } => "check the path and its permissions".into(),
-            Self::Exists { .. } => "choose another name, or another place with `--dir DIR`".into(),
+            Self::Exists { .. } => "choose another name, or another folder with `--dir DIR`".into(),
             Self::Unwritable { .. } => {
                 "check the permissions of the folder, or choose another with `--dir DIR`".into()
             }

@@ -12,7 +12,7 @@ use crate::learning::LearnError;
 #[non_exhaustive]
 pub enum Flaw {
     /// A file that must be there is not.
-    #[error("`{file}` is missing")]
+    #[error("missing file `{file}`")]
     MissingFile {
         /// The file.
         file: &'static str,
@@ -30,7 +30,7 @@ pub enum Flaw {
         message: String,
     },
     /// A key that the file cannot have.
-    #[error("there is no key `{key}`")]
+    #[error("unknown key `{key}`")]
     UnknownKey {
         /// The key.
         key: String,
@@ -48,7 +48,7 @@ pub enum Flaw {
         message: String,
     },
     /// A key that must be there is not.
-    #[error("the key `{key}` is missing")]
+    #[error("missing key `{key}`")]
     MissingKey {
         /// The key.
         key: String,
@@ -56,13 +56,13 @@ pub enum Flaw {
         example: &'static str,
     },
     /// The protocol is of another major version.
-    #[error("protocol {said} is another major version; this build speaks {PROTOCOL}")]
+    #[error("protocol {said} is not supported; this build supports {PROTOCOL}")]
     OtherMajor {
         /// The version of the charter.
         said: Version,
     },
     /// A number above its hard cap.
-    #[error("`{key}` is {value}, the hard cap is {cap}")]
+    #[error("`{key}` is {value}, but the maximum is {cap}")]
     OverCap {
         /// The key.
         key: String,
@@ -72,7 +72,7 @@ pub enum Flaw {
         cap: u64,
     },
     /// A value that does not mean anything.
-    #[error("`{key}` cannot be this: {why}")]
+    #[error("invalid value for `{key}`: {why}")]
     BadValue {
         /// The key.
         key: String,
@@ -89,7 +89,7 @@ pub enum Flaw {
         bytes_max: u64,
     },
     /// There is more of something than there may be.
-    #[error("there are more than {count_max} {what}")]
+    #[error("too many {what}: the maximum is {count_max}")]
     TooMany {
         /// Of what.
         what: &'static str,
@@ -97,10 +97,10 @@ pub enum Flaw {
         count_max: usize,
     },
     /// A link that leads out of the charter's folder.
-    #[error("the link leads out of the charter's folder")]
+    #[error("symlink points outside the charter folder")]
     LeavesFolder,
     /// Two things have one id.
-    #[error("the id `{id}` is taken already, in {first}")]
+    #[error("duplicate id `{id}`, first used in {first}")]
     DuplicateId {
         /// The id.
         id: String,
@@ -108,7 +108,7 @@ pub enum Flaw {
         first: String,
     },
     /// A word that names nothing.
-    #[error("`{word}` is unknown")]
+    #[error("unknown name `{word}`")]
     UnknownWord {
         /// The word.
         word: String,
@@ -124,7 +124,7 @@ pub enum Flaw {
         what: String,
     },
     /// A text with more tokens than it may have.
-    #[error("`{key}` has {tokens} tokens, at most {tokens_max} are allowed")]
+    #[error("`{key}` has {tokens} tokens, but the maximum is {tokens_max}")]
     TooManyTokens {
         /// The key.
         key: String,
@@ -140,7 +140,7 @@ pub enum Flaw {
         why: String,
     },
     /// One of the five initial instructions is missing.
-    #[error("the instruction `{key}` is missing")]
+    #[error("missing instruction `{key}`")]
     MissingInstruction {
         /// Its key.
         key: &'static str,
@@ -148,7 +148,7 @@ pub enum Flaw {
         stage: &'static str,
     },
     /// One of the five initial instructions has another stage.
-    #[error("the instruction `{key}` belongs to the stage `{stage}`")]
+    #[error("instruction `{key}` must have the stage `{stage}`")]
     WrongStage {
         /// Its key.
         key: &'static str,
@@ -156,23 +156,23 @@ pub enum Flaw {
         stage: &'static str,
     },
     /// The file cannot be read.
-    #[error("the file cannot be read: {cause}")]
+    #[error("cannot read the file: {cause}")]
     Unreadable {
         /// What the system said.
         cause: String,
     },
     /// A file that no charter has. A warning.
-    #[error("no charter has such a file; it is left out")]
+    #[error("unexpected file; ignored")]
     UnknownFile,
     /// The protocol is of a newer minor version. A warning.
-    #[error("protocol {said} is newer than this build's {PROTOCOL}")]
+    #[error("protocol {said} is newer than {PROTOCOL}, which this build supports")]
     NewerMinor {
         /// The version of the charter.
         said: Version,
     },
     /// A text that every packet will have to shorten. A warning.
     #[error(
-        "{what} has {tokens} tokens, a packet takes {tokens_max}: it will be shortened in each"
+        "{what} has {tokens} tokens, but a packet has room for {tokens_max}; it will be shortened"
     )]
     WillBeShortened {
         /// Which text.
@@ -183,13 +183,13 @@ pub enum Flaw {
         tokens_max: u64,
     },
     /// A council with more levels than any may have.
-    #[error("a council has at most {DEPTH_MAX} levels of sub-chiefs, this has {levels}")]
+    #[error("the council has {levels} levels of sub-chiefs, but the maximum is {DEPTH_MAX}")]
     TooDeep {
         /// The levels it would have.
         levels: u64,
     },
     /// A bound of the run that is too small for the council.
-    #[error("the council needs `{key}` of [{table}] to be at least {needed}, it is {value}")]
+    #[error("`{key}` of [{table}] is {value}, but the council needs at least {needed}")]
     NoRoom {
         /// The table that sets the bound.
         table: &'static str,
@@ -209,13 +209,15 @@ pub enum Flaw {
         key: &'static str,
     },
     /// A child type of the council that may not be spawned.
-    #[error("the council needs `{child_type}`, but `forbidden_child_types` of [recursion] has it")]
+    #[error(
+        "the council needs `{child_type}`, which `forbidden_child_types` of [recursion] forbids"
+    )]
     Forbidden {
         /// The child type.
         child_type: &'static str,
     },
     /// A word that its list has already. A warning.
-    #[error("`{list}` has `{word}` already")]
+    #[error("duplicate word `{word}` in `{list}`")]
     RepeatedWord {
         /// The word.
         word: String,
@@ -223,7 +225,7 @@ pub enum Flaw {
         list: &'static str,
     },
     /// A budget with fewer calls than the council may make. A warning.
-    #[error("a budget of {calls} calls may not reach for every vote: {needed} would")]
+    #[error("{calls} calls may not be enough for every vote; {needed} are")]
     FewCalls {
         /// What there is.
         calls: u64,
@@ -231,10 +233,10 @@ pub enum Flaw {
         needed: u64,
     },
     /// The signature is not of this identity.
-    #[error("the signature does not fit the identity")]
+    #[error("the identity signature is invalid")]
     Signature,
     /// A persona that would overrule the identity.
-    #[error("a persona never overrules the identity: rule `{}` forbids {}: `{words}`", rule.name(), rule.forbids())]
+    #[error("the persona conflicts with the identity: rule `{}` forbids {}: `{words}`", rule.name(), rule.forbids())]
     Overrules {
         /// The rule that it breaks.
         rule: Rule,
@@ -242,7 +244,7 @@ pub enum Flaw {
         words: String,
     },
     /// A key that goes with the next minor version. A warning.
-    #[error("`{key}` is deprecated since protocol {since}; `{instead}` takes its place")]
+    #[error("`{key}` is deprecated since protocol {since}; use `{instead}`")]
     Deprecated {
         /// The key.
         key: String,
@@ -259,7 +261,7 @@ pub enum Flaw {
     },
     /// A detector that calls no question complex. A warning.
     #[error(
-        "no sub-chief is ever asked: a question can give {signals} of the signals, {signals_min} are needed"
+        "sub-chiefs are never asked: a question can give only {signals} of the {signals_min} signals needed"
     )]
     NeverComplex {
         /// Signals that a question can give.
@@ -314,77 +316,77 @@ impl Flaw {
     pub fn hint(&self) -> String {
         match self {
             Self::MissingFile { .. } => {
-                "`fathom charter new NAME` writes a whole charter to begin with".into()
+                "create a complete charter with `fathom charter new NAME`".into()
             }
             Self::NotLearned(error) => error.hint(),
             Self::Routes(error) => error.hint().into(),
             Self::Syntax { .. } => {
-                "a string stands in quotes, a list in [ ], a table's name in [ ] on a line of its own"
+                "quote strings, put lists in [ ], and put each table's name in [ ] on its own line"
                     .into()
             }
             Self::UnknownKey { nearest, known, .. } | Self::UnknownWord { nearest, known, .. } => {
                 match nearest {
                     Some(nearest) => format!("did you mean `{nearest}`?"),
-                    None if known.is_empty() => "leave it out".into(),
-                    None => format!("there are {}", known.join(", ")),
+                    None if known.is_empty() => "remove it".into(),
+                    None => format!("use one of {}", known.join(", ")),
                 }
             }
-            Self::WrongType { .. } => "docs/charters.md lists every key with its type".into(),
-            Self::MissingKey { example, .. } => format!("write `{example}`"),
+            Self::WrongType { .. } => "see docs/charters.md for every key and its type".into(),
+            Self::MissingKey { example, .. } => format!("add `{example}`"),
             Self::OtherMajor { said } => migration(*said),
             Self::OverCap { key, cap, .. } => format!("set `{key}` to at most {cap}"),
-            Self::BadValue { .. } => "docs/charters.md says what each key takes".into(),
+            Self::BadValue { .. } => "see docs/charters.md for the values of each key".into(),
             Self::NotText => "save the file as UTF-8".into(),
-            Self::TooLarge { .. } => "split it, or leave out what no model needs".into(),
+            Self::TooLarge { .. } => "split the file or shorten it".into(),
             Self::TooMany { what, count_max } => {
                 format!("keep at most {count_max} {what} in one charter")
             }
             Self::LeavesFolder => "copy the file into the folder".into(),
             Self::DuplicateId { .. } => "give one of them another `id`".into(),
-            Self::Empty { .. } => "write something, or take it away".into(),
+            Self::Empty { .. } => "fill it in or remove it".into(),
             Self::TooManyTokens { tokens_max, .. } => {
-                format!("say it in {tokens_max} tokens: about {} words", tokens_max * 3 / 4)
+                format!("shorten it to {tokens_max} tokens, about {} words", tokens_max * 3 / 4)
             }
             Self::FrontMatter { .. } => {
-                "begin with a line `---`, then YAML, as `role: planner`, then a line `---`, then the text"
+                "start the file with a line `---`, YAML such as `role: planner`, and another line `---`, then the text"
                     .into()
             }
             Self::MissingInstruction { key, stage } => {
                 format!("add a table [{key}] with `stage = \"{stage}\"`, `text` and `last_updated`")
             }
-            Self::WrongStage { stage, .. } => format!("write `stage = \"{stage}\"`"),
-            Self::Unreadable { .. } => "check its permissions; it must be a plain file".into(),
+            Self::WrongStage { stage, .. } => format!("set `stage = \"{stage}\"`"),
+            Self::Unreadable { .. } => "check that it is a regular file and its permissions".into(),
             Self::UnknownFile => {
-                "a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md, prompts/*.md, and for phases phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json, and to act tools.toml, gateway.toml, entities.json and policies/*.cedar"
+                "a charter has charter.toml, identity.toml, persona.toml, instructions.toml, agents/*.md and prompts/*.md; for phases also phases/*.txt, shared/*.txt, symbols.json, kits.json, agents.json and context.json; for effects tools.toml, gateway.toml, entities.json and policies/*.cedar"
                     .into()
             }
-            Self::NewerMinor { .. } => "what is new in it is not known here; update Fathom".into(),
+            Self::NewerMinor { .. } => "update Fathom to use the newer features".into(),
             Self::WillBeShortened { tokens_max, .. } => {
-                format!("say it in {tokens_max} tokens, and nothing is lost")
+                format!("shorten it to {tokens_max} tokens")
             }
             Self::TooDeep { .. } => {
-                format!("set `depth` to at most {DEPTH_MAX}, and nest sub-chiefs no deeper")
+                format!("set `depth` to at most {DEPTH_MAX} and nest sub-chiefs at most as deep")
             }
             Self::NoRoom { table, key, needed, .. } => {
-                format!("write `{key} = {needed}` in [{table}], or ask fewer seats")
+                format!("set `{key} = {needed}` in [{table}], or use fewer seats")
             }
             Self::NotAllowed { word, key } => format!("add \"{word}\" to `{key}`"),
-            Self::Forbidden { .. } => "take it from `forbidden_child_types`".into(),
-            Self::RepeatedWord { .. } => "take one of them away; capitals make no difference".into(),
+            Self::Forbidden { .. } => "remove it from `forbidden_child_types`".into(),
+            Self::RepeatedWord { .. } => "remove one of them; upper and lower case are treated alike".into(),
             Self::FewCalls { needed, .. } => {
-                format!("write `calls = {needed}` in [budget], or ask for fewer votes")
+                format!("set `calls = {needed}` in [budget], or ask for fewer votes")
             }
             Self::Gate { .. } => {
                 "see docs/charters.md for tools.toml, gateway.toml, entities.json and policies/*.cedar".into()
             }
             Self::Signature => {
-                "put the identity back as it was signed, or have the creator sign it: `fathom identity sign DIR --key FILE`".into()
+                "restore the signed identity, or have the creator sign this one with `fathom identity sign DIR --key FILE`".into()
             }
             Self::Overrules { .. } => {
-                "say how it speaks, not what it may do; what it may do stands in the identity, the contract and the policies".into()
+                "describe only tone and style in the persona; permissions belong in the identity, the contract and the policies".into()
             }
             Self::Deprecated { instead, .. } => {
-                format!("write `{instead}`: the old key goes with the next minor version")
+                format!("use `{instead}`; the old key is removed in the next minor version")
             }
             Self::NeverComplex { .. } => {
                 "fill the lists of [council.detector], or set `depth = 0`".into()

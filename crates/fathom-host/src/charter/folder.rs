@@ -140,7 +140,7 @@ fn content(path: &Path) -> Result<Vec<u8>, Flaw> {
     // A pipe would keep the reader waiting for ever.
     let is_file = fs::metadata(path).map_err(|cause| unreadable(&cause))?;
     if !is_file.is_file() {
-        let cause = "it is no file".to_owned();
+        let cause = "it is not a regular file".to_owned();
         return Err(Flaw::Unreadable { cause });
     }
     let file = fs::File::open(path).map_err(|cause| unreadable(&cause))?;

@@ -39,7 +39,7 @@ fn a_folder_without_a_manifest_is_no_charter() {
     fs::remove_file(folder.join("charter.toml")).expect("removed");
     assert_eq!(
         problems(&folder),
-        ["F0604 charter.toml: `charter.toml` is missing"]
+        ["F0604 charter.toml: missing file `charter.toml`"]
     );
 }
 
@@ -76,7 +76,7 @@ fn a_folder_may_not_hold_more_files_than_its_limit() {
     }
     assert_eq!(
         problems(&folder),
-        ["F0614 prompts: there are more than 256 files"]
+        ["F0614 prompts: too many files: the maximum is 256"]
     );
     fs::remove_file(folder.join("prompts/p0.md")).expect("removed");
     assert_eq!(problems(&folder), Vec::<String>::new());
@@ -84,7 +84,7 @@ fn a_folder_may_not_hold_more_files_than_its_limit() {
     fs::write(folder.join("prompts/.hidden"), "x").expect("written");
     assert_eq!(
         problems(&folder),
-        ["F0614 prompts: there are more than 256 files"]
+        ["F0614 prompts: too many files: the maximum is 256"]
     );
 }
 
@@ -97,7 +97,7 @@ fn two_files_may_not_have_one_id() {
     fs::write(folder.join("agents/b.md"), second).expect("written");
     assert_eq!(
         problems(&folder),
-        ["F0616 agents/b.md:3:5: the id `a` is taken already, in agents/a.md"]
+        ["F0616 agents/b.md:3:5: duplicate id `a`, first used in agents/a.md"]
     );
 }
 
@@ -118,12 +118,12 @@ fn a_link_may_not_leave_the_folder() {
     assert_eq!(said.len(), 3, "{said:?}");
     assert_eq!(
         said[..1],
-        ["F0615 agents: the link leads out of the charter's folder"]
+        ["F0615 agents: symlink points outside the charter folder"]
     );
-    assert!(said[1].starts_with("F0622 persona.toml: the file cannot be read: "));
+    assert!(said[1].starts_with("F0622 persona.toml: cannot read the file: "));
     assert_eq!(
         said[2..],
-        ["F0615 prompts/out.md: the link leads out of the charter's folder"]
+        ["F0615 prompts/out.md: symlink points outside the charter folder"]
     );
 }
 
@@ -133,7 +133,7 @@ fn a_folder_in_the_place_of_a_file_cannot_be_read() {
     fs::create_dir(folder.join("identity.toml")).expect("made");
     assert_eq!(
         problems(&folder),
-        ["F0622 identity.toml: the file cannot be read: it is no file"]
+        ["F0622 identity.toml: cannot read the file: it is not a regular file"]
     );
 }
 
@@ -149,8 +149,8 @@ fn files_that_no_charter_has_are_a_warning() {
     assert_eq!(
         said,
         [
-            "notes.txt: no charter has such a file; it is left out",
-            "prompts/p.txt: no charter has such a file; it is left out"
+            "notes.txt: unexpected file; ignored",
+            "prompts/p.txt: unexpected file; ignored"
         ]
     );
 }

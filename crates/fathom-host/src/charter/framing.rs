@@ -41,7 +41,7 @@ impl Charter {
             let mut findings = Findings::default();
             let flaw = Flaw::BadValue {
                 key: "signature".to_owned(),
-                why: "it is a table of its own, [signature]".to_owned(),
+                why: "expected a table [signature]".to_owned(),
             };
             findings.problem(voice::IDENTITY_FILE, None, flaw);
             return Err(CharterError::Broken {

@@ -61,7 +61,7 @@ impl Gate {
             let is_plain =
                 |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '\\' | '{' | '}' | '$');
             if value.is_empty() || !value.chars().all(is_plain) {
-                return Err(format!("`{name}` cannot be `{value}`"));
+                return Err(format!("invalid value `{value}` for `{name}`"));
             }
             text = text.replace(&format!("${{{name}}}"), value);
         }
@@ -70,7 +70,7 @@ impl Gate {
             Some((_, rest)) => {
                 let name = rest.split_once('}').map_or(rest, |(name, _)| name);
                 let name: String = name.chars().take(40).collect();
-                Err(format!("nothing is given for `${{{name}}}`"))
+                Err(format!("no value given for `${{{name}}}`"))
             }
         }
     }

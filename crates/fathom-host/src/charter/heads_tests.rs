@@ -26,24 +26,24 @@ fn e10_a_head_needs_its_two_lines() {
         "agents/a.md",
         "---\nrole: doc\n",
         r"
-error[F0620]: the head has no end: a second line `---` is missing
+error[F0620]: unterminated front matter: a second line `---` is missing
   --> agents/a.md:1:1
   |
 1 | ---
   | ^^^
-hint: begin with a line `---`, then YAML, as `role: planner`, then a line `---`, then the text
+hint: start the file with a line `---`, YAML such as `role: planner`, and another line `---`, then the text
 ",
     );
     check(
         "agents/a.md",
         "Do it.\n",
         r"
-error[F0620]: an agent begins with a head between two lines `---`
+error[F0620]: the file must start with front matter between two lines `---`
   --> agents/a.md:1:1
   |
 1 | Do it.
   | ^^^^^^
-hint: begin with a line `---`, then YAML, as `role: planner`, then a line `---`, then the text
+hint: start the file with a line `---`, YAML such as `role: planner`, and another line `---`, then the text
 ",
     );
 }
@@ -53,12 +53,12 @@ fn e10_a_head_in_toml_is_refused() {
     for file in ["agents/a.md", "prompts/p.md"] {
         let expected = format!(
             r"
-error[F0620]: the head is YAML between two lines `---`, not TOML
+error[F0620]: front matter is YAML between two lines `---`, not TOML
   --> {file}:1:1
   |
 1 | +++
   | ^^^
-hint: begin with a line `---`, then YAML, as `role: planner`, then a line `---`, then the text
+hint: start the file with a line `---`, YAML such as `role: planner`, and another line `---`, then the text
 "
         );
         check(file, "+++\nid = \"a\"\n+++\nDo it.\n", &expected);
@@ -76,18 +76,24 @@ error[F0620]: mapping values are not allowed in this context
   |
 3 | description: a: b
   |               ^
-hint: begin with a line `---`, then YAML, as `role: planner`, then a line `---`, then the text
+hint: start the file with a line `---`, YAML such as `role: planner`, and another line `---`, then the text
 ",
     );
     let table = [
-        ("- role", "2:1: a head is lines of the form `key: value`"),
+        (
+            "- role",
+            "2:1: front matter must consist of lines `key: value`",
+        ),
         (
             "role = \"doc\"",
-            "2:1: a head is lines of the form `key: value`",
+            "2:1: front matter must consist of lines `key: value`",
         ),
         ("role: doc\nallowed_tools: [x", "3:16: unclosed bracket '['"),
         ("role: doc\nrole: doc", "3:1: duplicate key"),
-        ("role: doc\n? [a, b]\n: x", "3:3: a key is one word"),
+        (
+            "role: doc\n? [a, b]\n: x",
+            "3:3: a key must be a single word",
+        ),
         (
             "name: é\nrole: \"é\" \"",
             "3:11: invalid trailing content after double-quoted scalar",
@@ -100,13 +106,17 @@ hint: begin with a line `---`, then YAML, as `role: planner`, then a line `---`,
 
 #[test]
 fn e10_what_a_head_does_not_take_from_yaml() {
-    let references = "anchors, aliases and tags (`&`, `*`, `!`) have no place in a head";
+    let references = "anchors, aliases and tags (`&`, `*`, `!`) are not allowed in front matter";
     let table = [
         ("name: &a doc\nrole: *a", "2:10", references),
         ("role: *a", "2:7", references),
         ("role: !!str doc", "2:13", references),
         ("allowed_tools: &a [*a]", "2:19", references),
-        ("role: doc\n...\nname: x", "4:1", "a head is one document"),
+        (
+            "role: doc\n...\nname: x",
+            "4:1",
+            "front matter must be a single YAML document",
+        ),
         (
             "%YAML 1.2\nrole: doc",
             "2:1",
@@ -118,7 +128,7 @@ fn e10_what_a_head_does_not_take_from_yaml() {
     }
     assert_eq!(
         said("role: doc\n<<: {name: x}"),
-        ["F0606 agents/a.md:3:1: there is no key `<<`"]
+        ["F0606 agents/a.md:3:1: unknown key `<<`"]
     );
 }
 
@@ -128,12 +138,12 @@ fn e10_values_of_a_head_have_their_types() {
         "agents/a.md",
         "---\nrole: doc\nname: [a, b]\n---\nDo it.\n",
         r"
-error[F0607]: `name` has the wrong type: it is sequence, expected a string
+error[F0607]: `name` has the wrong type: expected a string, found sequence
   --> agents/a.md:3:7
   |
 3 | name: [a, b]
   |       ^^^^^^
-hint: docs/charters.md lists every key with its type
+hint: see docs/charters.md for every key and its type
 ",
     );
     assert_eq!(
@@ -141,11 +151,11 @@ hint: docs/charters.md lists every key with its type
             "role: doc\nallowed_tools:\n- x\n- 3\nread_scopes: y\nname: 1.5\ndescription: True\nid: {x: 1}"
         ),
         [
-            "F0607 agents/a.md:5:3: `allowed_tools` has the wrong type: it is integer `3`, expected a string",
-            "F0607 agents/a.md:6:14: `read_scopes` has the wrong type: it is string \"y\", expected a list",
-            "F0607 agents/a.md:7:7: `name` has the wrong type: it is floating point `1.5`, expected a string",
-            "F0607 agents/a.md:8:14: `description` has the wrong type: it is boolean `true`, expected a string",
-            "F0607 agents/a.md:9:5: `id` has the wrong type: it is map, expected a string",
+            "F0607 agents/a.md:5:3: `allowed_tools` has the wrong type: expected a string, found integer `3`",
+            "F0607 agents/a.md:6:14: `read_scopes` has the wrong type: expected a list, found string \"y\"",
+            "F0607 agents/a.md:7:7: `name` has the wrong type: expected a string, found floating point `1.5`",
+            "F0607 agents/a.md:8:14: `description` has the wrong type: expected a string, found boolean `true`",
+            "F0607 agents/a.md:9:5: `id` has the wrong type: expected a string, found map",
         ]
     );
     assert_eq!(
@@ -159,24 +169,21 @@ fn e10_a_key_without_a_value_is_empty() {
     assert_eq!(
         said("role:\nname: ~\nread_scopes:\nallowed_tools:\n  -\n  - x"),
         [
-            "F0617 agents/a.md:2:1: `` is unknown",
+            "F0617 agents/a.md:2:1: unknown name ``",
             "F0618 agents/a.md:3:7: `name` is empty",
-            "F0607 agents/a.md:4:1: `read_scopes` has the wrong type: it is string \"\", expected a list",
+            "F0607 agents/a.md:4:1: `read_scopes` has the wrong type: expected a list, found string \"\"",
             "F0618 agents/a.md:6:4: an entry of `allowed_tools` is empty",
         ]
     );
     for head in ["", "# nothing"] {
-        assert_eq!(
-            said(head),
-            ["F0608 agents/a.md:2:1: the key `role` is missing"]
-        );
+        assert_eq!(said(head), ["F0608 agents/a.md:2:1: missing key `role`"]);
     }
 }
 
 #[test]
 fn e10_a_head_is_bounded() {
     let head = |bytes: usize| format!("role: doc\n#{}", "x".repeat(bytes - "role: doc\n#\n".len()));
-    let too_large = "F0620 agents/a.md:2:1: a head has at most 16384 bytes";
+    let too_large = "F0620 agents/a.md:2:1: front matter exceeds 16384 bytes";
     assert_eq!(said(&head(limit::HEAD_BYTES_MAX)), Vec::<String>::new());
     assert_eq!(said(&head(limit::HEAD_BYTES_MAX + 1)), [too_large]);
     for (open, column) in [("[", 9), ("{", 9), ("- ", 17), ("a: {", 36)] {

@@ -100,7 +100,7 @@ pub(super) fn read(
     let mut instructions = BTreeMap::new();
     for (key, table) in &read.value {
         if !is_key(key.get_ref()) {
-            let why = "a key is small letters, digits and `_`, and begins with a letter";
+            let why = "a key starts with a letter and uses only lowercase letters, digits and `_`";
             source.bad(key.get_ref(), key, why, findings);
         }
         if let Some(instruction) = instruction(&source, &read, (key, table), count, findings) {
@@ -180,7 +180,7 @@ fn max_tokens(source: &Source<'_>, said: Option<&Spanned<u64>>, findings: &mut F
         return INSTRUCTION_TOKENS_MAX;
     };
     match *said.get_ref() {
-        0 => source.bad("max_tokens", said, "no text has 0 tokens", findings),
+        0 => source.bad("max_tokens", said, "must be at least 1", findings),
         value if value > INSTRUCTION_TOKENS_MAX => {
             let flaw = Flaw::OverCap {
                 key: "max_tokens".to_owned(),
@@ -207,7 +207,7 @@ fn date_of(
     let day = moment.filter(|moment| moment.time.is_none() && moment.offset.is_none());
     let day = day.and_then(|moment| moment.date);
     if day.is_none() {
-        let why = "write the day alone, as 2026-01-31";
+        let why = "expected a date such as 2026-01-31";
         source.bad("last_updated", value, why, findings);
     }
     day

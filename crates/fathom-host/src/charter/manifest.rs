@@ -84,7 +84,7 @@ impl TryFrom<MtuRecord> for Mtu {
         match record {
             MtuRecord::Tokens(tokens) => Ok(Self::Tokens(tokens)),
             MtuRecord::Word(word) if word == WINDOW => Ok(Self::Window),
-            MtuRecord::Word(_) => Err("it is neither a number of tokens nor \"window\""),
+            MtuRecord::Word(_) => Err("expected a number of tokens or \"window\""),
         }
     }
 }
@@ -316,10 +316,7 @@ fn description(
         return String::new();
     };
     if said.get_ref().chars().count() > limit::DESCRIPTION_CHARS_MAX {
-        let why = format!(
-            "it has more than {} characters",
-            limit::DESCRIPTION_CHARS_MAX
-        );
+        let why = format!("exceeds {} characters", limit::DESCRIPTION_CHARS_MAX);
         source.bad("description", said, why, findings);
     }
     said.get_ref().trim().to_owned()
@@ -342,9 +339,9 @@ fn mtu(source: &Source<'_>, said: Option<&Spanned<toml::Value>>, findings: &mut 
                 return Mtu::default();
             }
             Ok(tokens) if tokens >= MTU_TOKENS_MIN => return Mtu::Tokens(tokens),
-            _ => format!("a packet has at least {MTU_TOKENS_MIN} tokens"),
+            _ => format!("must be at least {MTU_TOKENS_MIN} tokens"),
         },
-        _ => "write a number of tokens, as 4096, or \"window\"".to_owned(),
+        _ => "expected a number of tokens such as 4096, or \"window\"".to_owned(),
     };
     source.bad("mtu", said, why, findings);
     Mtu::default()
@@ -372,12 +369,17 @@ fn sections(
         if let Some(milli) = thousandths(*weight.get_ref(), 1_000) {
             *place = milli;
         } else {
-            let why = "a weight lies between 0 and 1 and has at most three decimals";
+            let why = "a weight is a number from 0 to 1 with at most three decimals";
             source.bad(key, weight, why, findings);
         }
     }
     if sections.agents_milli + sections.symbols_milli + sections.history_milli == 0 {
-        source.bad("sections", said, "one weight must be above 0", findings);
+        source.bad(
+            "sections",
+            said,
+            "at least one weight must be above 0",
+            findings,
+        );
     }
     sections
 }
@@ -424,7 +426,7 @@ fn router(
 }
 
 /// Why something is no name.
-pub(super) const SLUG: &str = "a name is small letters, digits, `-` and `_`, begins with a letter and has at most 64 characters";
+pub(super) const SLUG: &str = "a name starts with a letter, uses only lowercase letters, digits, `-` and `_`, and has at most 64 characters";
 
 /// Whether a text can be a name or an id: it is safe as a file's name and in a terminal.
 pub(super) fn is_slug(text: &str) -> bool {

@@ -120,7 +120,7 @@ pub(super) fn agent(
 ) -> Option<()> {
     let (head, body) = split(file, text, findings)?;
     let Some(head) = head else {
-        let why = "an agent begins with a head between two lines `---`".to_owned();
+        let why = "the file must start with front matter between two lines `---`".to_owned();
         let first_line = place(text, 0..text.find('\n').unwrap_or(text.len()));
         findings.problem(file, Some(first_line), Flaw::FrontMatter { why });
         return None;
@@ -206,7 +206,7 @@ fn id(
     if !is_slug(stem) {
         let flaw = Flaw::BadValue {
             key: "id".to_owned(),
-            why: format!("it is the file's name, and {SLUG}"),
+            why: format!("the id is the file name; {SLUG}"),
         };
         source.problem(None, flaw, findings);
     }
@@ -219,7 +219,7 @@ fn check_name(source: &Source<'_>, name: &Spanned<String>, findings: &mut Findin
         let what = "`name`".to_owned();
         source.problem(Some(&name.span()), Flaw::Empty { what }, findings);
     } else if said.chars().count() > limit::NAME_CHARS_MAX || said.chars().any(char::is_control) {
-        let why = "a name is one line of at most 64 characters";
+        let why = "expected one line of at most 64 characters";
         source.bad("name", name, why, findings);
     }
 }
@@ -239,7 +239,7 @@ fn split<'a>(
     match first.trim_end() {
         FENCE => {}
         "+++" => {
-            refuse("the head is YAML between two lines `---`, not TOML");
+            refuse("front matter is YAML between two lines `---`, not TOML");
             return None;
         }
         _ => return Some((None, text)),
@@ -252,7 +252,7 @@ fn split<'a>(
         }
         end += line.len();
     }
-    refuse("the head has no end: a second line `---` is missing");
+    refuse("unterminated front matter: a second line `---` is missing");
     None
 }
 
@@ -260,7 +260,7 @@ fn split<'a>(
 fn prose(file: &str, body: &str, findings: &mut Findings) -> String {
     let prose = body.replace("\r\n", "\n").trim().to_owned();
     if prose.is_empty() {
-        let what = "the text below the head".to_owned();
+        let what = "the text below the front matter".to_owned();
         findings.problem(file, None, Flaw::Empty { what });
     }
     prose

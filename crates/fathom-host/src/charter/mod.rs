@@ -190,7 +190,7 @@ fn meant(said: &str, base: &Path, home: &Path) -> Result<Meant, CharterError> {
     if !manifest::is_slug(said) {
         return Err(CharterError::BadName {
             said: said.to_owned(),
-            why: "there is no such folder, and a name has no `/`, no `.` and no capital letter",
+            why: "no such folder, and a name must not contain `/`, `.` or capital letters",
         });
     }
     let named = folder.join(said);

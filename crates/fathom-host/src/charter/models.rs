@@ -119,7 +119,7 @@ fn spec(source: &Source<'_>, table: RoleTable, findings: &mut Findings) -> Optio
 fn check_model(source: &Source<'_>, model: &Spanned<String>, findings: &mut Findings) {
     let parts = model.get_ref().split_once('/');
     let Some((provider, name)) = parts.filter(|(_, name)| !name.trim().is_empty()) else {
-        let why = "a model is `PROVIDER/NAME`, as in `openai/gpt-4o-mini`";
+        let why = "expected `PROVIDER/NAME`, such as `openai/gpt-4o-mini`";
         return source.bad("model", model, why, findings);
     };
     if !PROVIDERS.contains(&provider) {
@@ -127,7 +127,7 @@ fn check_model(source: &Source<'_>, model: &Spanned<String>, findings: &mut Find
         let flaw = unknown_word(provider.to_owned(), known);
         source.problem(Some(&model.span()), flaw, findings);
     } else if name.chars().any(char::is_control) {
-        source.bad("model", model, "it has control characters", findings);
+        source.bad("model", model, "contains control characters", findings);
     }
 }
 
@@ -135,14 +135,12 @@ fn check_url(url: &str) -> Result<(), &'static str> {
     let rest = url
         .strip_prefix("http://")
         .or_else(|| url.strip_prefix("https://"))
-        .ok_or("it is not of the form `http://HOST/…`")?;
+        .ok_or("expected `http://HOST/…` or `https://HOST/…`")?;
     let host = rest.split('/').next().unwrap_or_default();
     if host.is_empty() || url.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        Err("it is not of the form `http://HOST/…`")
+        Err("expected `http://HOST/…` or `https://HOST/…`")
     } else if host.contains('@') {
-        Err(
-            "a user or a password does not belong into a charter; name a variable with `api_key_env`",
-        )
+        Err("user names and passwords are not allowed in a charter; use `api_key_env`")
     } else {
         Ok(())
     }
@@ -154,7 +152,9 @@ fn check_variable(name: &str) -> Result<(), &'static str> {
     if begins && name.chars().all(is_part) {
         Ok(())
     } else {
-        Err("it is not the name of a variable; the key itself does not belong into a charter")
+        Err(
+            "expected the name of an environment variable; the key itself is not allowed in a charter",
+        )
     }
 }
 
@@ -163,6 +163,6 @@ fn check_header(name: &str) -> Result<(), &'static str> {
     if !name.is_empty() && name.chars().all(is_token) {
         Ok(())
     } else {
-        Err("it is not the name of a header")
+        Err("not a valid header name")
     }
 }

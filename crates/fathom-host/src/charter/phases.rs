@@ -196,7 +196,11 @@ impl LocalTable {
         let mut number = |key, said: Option<Spanned<u32>>, usual, range: &RangeInclusive<u32>| {
             let Some(said) = said else { return usual };
             if !range.contains(said.get_ref()) {
-                let why = format!("it lies between {} and {}", range.start(), range.end());
+                let why = format!(
+                    "expected a number from {} to {}",
+                    range.start(),
+                    range.end()
+                );
                 source.bad(key, &said, why, findings);
             }
             said.into_inner()
@@ -364,7 +368,7 @@ impl PhaseFiles {
                 }
                 if thousandths(one.weight, 1_000).is_none() {
                     let why =
-                        "a weight lies between 0 and 1 and has at most three decimals".to_owned();
+                        "a weight is a number from 0 to 1 with at most three decimals".to_owned();
                     let key = one.id.clone();
                     findings.problem(CONTEXT_FILE, None, Flaw::BadValue { key, why });
                 }
@@ -405,7 +409,7 @@ fn phase(file: &str, text: &str, findings: &mut Findings) -> Phase {
                 if let Ok(count) = count.trim().parse() {
                     commands_min = count;
                 } else {
-                    let (key, why) = ("commands".to_owned(), "it is no small number".to_owned());
+                    let (key, why) = ("commands".to_owned(), "expected a small number".to_owned());
                     findings.problem(file, None, Flaw::BadValue { key, why });
                 }
             }

@@ -71,11 +71,11 @@ fn x08_files_that_do_not_fit_are_all_named() {
     let all = said.join("\n");
     for part in [
         "phases/01-b.txt: the prompt is empty",
-        "phases/01-b.txt: the id `same` is taken already, in phases/00-a.txt",
-        "symbols.json: the id `A` is taken already",
+        "phases/01-b.txt: duplicate id `same`, first used in phases/00-a.txt",
+        "symbols.json: duplicate id `A`",
         "kits.json:2:",
-        "context.json: `B` is unknown",
-        "context.json: `B` cannot be this: a weight lies between 0 and 1",
+        "context.json: unknown name `B`",
+        "context.json: invalid value for `B`: a weight is a number from 0 to 1",
     ] {
         assert!(all.contains(part), "`{part}` is not in:\n{all}");
     }

@@ -300,13 +300,13 @@ fn plain_words(message: &str) -> String {
         return message.to_owned();
     };
     let expected = match expected {
-        "u8" | "u16" | "u32" | "u64" => "a whole number that is not negative and not too large",
+        "u8" | "u16" | "u32" | "u64" => "a whole number in range",
         "f64" => "a number",
         "a sequence" => "a list",
         other if other.starts_with("struct ") || other == "a map" => "a table",
         other => other,
     };
-    format!("it is {found}, expected {expected}")
+    format!("expected {expected}, found {found}")
 }
 
 /// A word that names nothing among `known`.

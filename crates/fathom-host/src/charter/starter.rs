@@ -45,7 +45,7 @@ pub fn write(name: &str, parent: &Path) -> Result<Written, CharterError> {
         return Err(bad(SLUG));
     }
     if built_in::NAMES.contains(&name) {
-        return Err(bad("a built-in charter has it"));
+        return Err(bad("a built-in charter uses this name"));
     }
     let folder = parent.join(name);
     if fs::symlink_metadata(&folder).is_ok() {

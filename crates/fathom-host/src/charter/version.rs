@@ -26,7 +26,7 @@ pub struct Version {
 
 /// A text that is no version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("it is no version; write MAJOR.MINOR.PATCH, as in 1.0.0")]
+#[error("invalid version; expected MAJOR.MINOR.PATCH, such as 1.0.0")]
 pub struct NoVersion;
 
 impl FromStr for Version {
@@ -85,10 +85,10 @@ pub(super) fn migration(said: Version) -> String {
     let Version { major, .. } = said;
     let ours = PROTOCOL.major;
     if major < ours {
-        format!("migrate it: \"From protocol {major} to {ours}\" in docs/charters.md")
+        format!("migrate it; see \"From protocol {major} to {ours}\" in docs/charters.md")
     } else {
         format!(
-            "use a Fathom that speaks protocol {major}, or take the charter back: \"From protocol {major} to {ours}\" in the guide of that Fathom"
+            "use a version of Fathom that supports protocol {major}, or migrate the charter back; see \"From protocol {major} to {ours}\" in that version's guide"
         )
     }
 }

@@ -35,7 +35,7 @@ impl From<ScanError> for Unread {
 /// twice: a head says what it says in the place where it says it.
 pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, Unread> {
     if yaml.len() > limit::HEAD_BYTES_MAX {
-        let why = format!("a head has at most {} bytes", limit::HEAD_BYTES_MAX);
+        let why = format!("front matter exceeds {} bytes", limit::HEAD_BYTES_MAX);
         return Err(Unread::new(0..0, &why));
     }
     let mut options = Options::default();
@@ -52,14 +52,19 @@ pub(super) fn table(yaml: &str) -> Result<Spanned<DeTable<'_>>, Unread> {
         match event {
             Event::StreamStart | Event::DocumentStart(..) | Event::DocumentEnd => {}
             Event::StreamEnd => break,
-            _ if table.is_some() => return Err(Unread::new(at, "a head is one document")),
+            _ if table.is_some() => {
+                return Err(Unread::new(
+                    at,
+                    "front matter must be a single YAML document",
+                ));
+            }
             event => {
                 let value = reader.value(event, at)?;
                 let span = value.span();
                 let DeValue::Table(read) = value.into_inner() else {
                     return Err(Unread::new(
                         span,
-                        "a head is lines of the form `key: value`",
+                        "front matter must consist of lines `key: value`",
                     ));
                 };
                 table = Some(Spanned::new(span, read));
@@ -94,7 +99,8 @@ impl<'a> Reader<'a> {
             Event::SequenceStart(_, 0, None) => self.list(at),
             Event::MappingStart(_, 0, None) => self.entries(at),
             _ => {
-                let why = "anchors, aliases and tags (`&`, `*`, `!`) have no place in a head";
+                let why =
+                    "anchors, aliases and tags (`&`, `*`, `!`) are not allowed in front matter";
                 Err(Unread::new(at, why))
             }
         }
@@ -122,7 +128,7 @@ impl<'a> Reader<'a> {
                     return Ok(Spanned::new(up_to(&span, &at), DeValue::Table(table)));
                 }
                 Event::Scalar(key, _, 0, None) => Spanned::new(at.clone(), key),
-                _ => return Err(Unread::new(at, "a key is one word")),
+                _ => return Err(Unread::new(at, "a key must be a single word")),
             };
             if table.contains_key(key.get_ref().as_ref()) {
                 return Err(Unread::new(at, "duplicate key"));

@@ -84,7 +84,7 @@ impl BadLine {
     pub(super) fn error(&self, name: &str) -> SandboxError {
         let reason = self.reason();
         let cause = match self.flaw {
-            Flaw::NotJson { column } => format!("{name}: {reason}, from column {column} on"),
+            Flaw::NotJson { column } => format!("{name}: {reason}, at column {column}"),
             Flaw::Nested => format!("{name}: {reason}"),
         };
         SandboxError::BadMaterial { cause }

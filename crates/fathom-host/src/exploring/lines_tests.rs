@@ -35,7 +35,7 @@ fn r01_what_only_python_takes_for_json_is_none() {
         let bad = bad_line(&format!("1\n{line}\n")).unwrap();
         let said = bad.error("a.jsonl").to_string();
         assert!(
-            said.contains("a.jsonl: line 2 is no JSON, from column "),
+            said.contains("a.jsonl: line 2 is no JSON, at column "),
             "{said}"
         );
     }

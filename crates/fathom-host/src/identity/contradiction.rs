@@ -49,11 +49,11 @@ impl Rule {
     /// What it forbids.
     pub const fn forbids(self) -> &'static str {
         match self {
-            Self::Ignore => "telling it to ignore its rules",
-            Self::Unbound => "saying that its rules do not hold",
-            Self::Claim => "claiming to be the identity, or to come before it",
-            Self::Label => "markers, header labels and signs of a chat template",
-            Self::Negate => "what is against a core rule",
+            Self::Ignore => "telling the model to ignore its rules",
+            Self::Unbound => "claiming that the rules do not apply",
+            Self::Claim => "claiming to be the identity or to take precedence over it",
+            Self::Label => "markers, header labels and chat template tokens",
+            Self::Negate => "contradicting a core rule",
         }
     }
 }

@@ -14,25 +14,25 @@ use crate::charter::PROTOCOL;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unstable {
     /// It has not been watched for long enough.
-    #[error("rule `24-hours`: the stack was watched for {} of {}", hours(*covered), hours(WINDOW))]
+    #[error("rule `24-hours`: only {} of {} observed", hours(*covered), hours(WINDOW))]
     TooShort {
         /// For how long it was, without a gap.
         covered: Millis,
     },
     /// Nobody watched for a while.
-    #[error("rule `no-gap`: for {} nobody noted how the stack stood", seconds(*gap))]
+    #[error("rule `no-gap`: no stability sample for {}", seconds(*gap))]
     Gap {
         /// For how long.
         gap: Millis,
     },
     /// The score was too low.
-    #[error("rule `score`: the stability score was {}, and {} is needed throughout", share(*milli), share(SCORE_MIN_MILLI))]
+    #[error("rule `score`: the stability score was {}, but at least {} is required throughout", share(*milli), share(SCORE_MIN_MILLI))]
     Score {
         /// The lowest one.
         milli: u16,
     },
     /// A role was not heard for too long.
-    #[error("rule `online`: {role} was not heard for {}", seconds(*silent))]
+    #[error("rule `online`: {role} did not respond for {}", seconds(*silent))]
     Offline {
         /// The role.
         role: CouncilRole,
@@ -77,14 +77,14 @@ fn share(milli: u16) -> String {
 #[non_exhaustive]
 pub enum IdentityError {
     /// The signature is not of this identity.
-    #[error("the signature of the identity of `{charter}` does not fit it")]
+    #[error("the identity signature of `{charter}` is invalid")]
     BadSignature {
         /// The charter.
         charter: String,
     },
     /// Somebody else signed it.
     #[error(
-        "the identity of `{charter}` is signed by `key:{signer}`, and the creator is `key:{creator}`"
+        "the identity of `{charter}` is signed by `key:{signer}`, but the creator is `key:{creator}`"
     )]
     NotCreator {
         /// The charter.
@@ -96,27 +96,27 @@ pub enum IdentityError {
     },
     /// It must be signed and is not.
     #[error(
-        "the identity of `{charter}` is not signed by the creator, and `required = true` of [identity] wants that"
+        "the identity of `{charter}` must be signed by the creator (`required = true` in [identity])"
     )]
     Required {
         /// The charter.
         charter: String,
     },
     /// It was signed, and is not any more.
-    #[error("the identity of `{charter}` was signed by the creator before, and this one is not")]
+    #[error("the identity of `{charter}` was signed by the creator earlier, but this one is not")]
     UnsignedChange {
         /// The charter.
         charter: String,
     },
     /// It was replaced by a later one.
-    #[error("this identity of `{charter}` was replaced by a later one")]
+    #[error("this identity of `{charter}` was replaced by a newer one")]
     RolledBack {
         /// The charter.
         charter: String,
     },
     /// The configuration names another creator than the home knows.
     #[error(
-        "the configuration names `key:{configured}` as the creator, and this home knows `key:{known}`"
+        "the configuration names `key:{configured}` as the creator, but this home has `key:{known}`"
     )]
     OtherCreator {
         /// That of the configuration.
@@ -125,7 +125,7 @@ pub enum IdentityError {
         known: String,
     },
     /// The charter has another identity than the run began with.
-    #[error("the identity of `{charter}` is not the one that run `{run}` began with")]
+    #[error("the identity of `{charter}` has changed since run `{run}` started")]
     ChangedSince {
         /// The charter.
         charter: String,
@@ -133,7 +133,7 @@ pub enum IdentityError {
         run: RunId,
     },
     /// The packets of a run are of another major version.
-    #[error("run `{run}` speaks protocol {said}, this build speaks {PROTOCOL}")]
+    #[error("run `{run}` uses protocol {said}, but this build supports {PROTOCOL}")]
     OtherProtocol {
         /// The run.
         run: RunId,
@@ -141,24 +141,24 @@ pub enum IdentityError {
         said: String,
     },
     /// Nobody is known as the creator.
-    #[error("nobody is known as the creator here")]
+    #[error("this home has no creator key")]
     NoCreator,
     /// The stack is not as a governance session needs it.
-    #[error("a governance session needs a stable stack: {why}")]
+    #[error("a governance session requires a stable stack: {why}")]
     NotStable {
         /// The rule that is not met.
         why: Unstable,
     },
     /// The stack is stable, so it has a say.
     #[error(
-        "the stack has been stable for 24 h: the creator alone does not change the identity of `{charter}`"
+        "the stack has been stable for 24 h: changing the identity of `{charter}` requires a council vote"
     )]
     StackIsStable {
         /// The charter.
         charter: String,
     },
     /// An emergency needs Prime.
-    #[error("an emergency patch needs Prime's signature: {why}")]
+    #[error("an emergency patch requires Prime's signature: {why}")]
     NeedsPrime {
         /// What is missing.
         why: &'static str,
@@ -178,7 +178,7 @@ pub enum IdentityError {
         source: io::Error,
     },
     /// The identity stays as it is.
-    #[error("the identity of `{charter}` is the same as before")]
+    #[error("the identity of `{charter}` is unchanged")]
     Unchanged {
         /// The charter.
         charter: String,
@@ -211,44 +211,44 @@ impl IdentityError {
     pub fn hint(&self) -> String {
         match self {
             Self::BadSignature { .. } => {
-                "put identity.toml back as it was, or have the creator sign it: `fathom identity sign DIR --key FILE`".into()
+                "restore identity.toml, or have the creator sign it with `fathom identity sign DIR --key FILE`".into()
             }
             Self::NotCreator { .. } | Self::Required { .. } => {
-                "the creator signs it: `fathom identity sign DIR --key FILE`".into()
+                "have the creator sign it with `fathom identity sign DIR --key FILE`".into()
             }
             Self::UnsignedChange { charter } => format!(
-                "put the signed identity back, have the creator sign this one, or give the other charter another name than `{charter}`"
+                "restore the signed identity, have the creator sign this one, or rename the charter if it is not `{charter}`"
             ),
             Self::RolledBack { .. } => {
-                "put the later one back, or have the creator sign this one again: `fathom identity sign DIR --key FILE`".into()
+                "restore the newer identity, or have the creator sign this one again with `fathom identity sign DIR --key FILE`".into()
             }
             Self::OtherCreator { .. } => {
-                "mend `creator` of [identity] in fathom.toml; a home keeps its first creator".into()
+                "fix `creator` of [identity] in fathom.toml; a home keeps its first creator".into()
             }
             Self::ChangedSince { .. } => {
-                "put the identity back as it was, or begin a new run".into()
+                "restore the identity or start a new run".into()
             }
             Self::OtherProtocol { .. } => {
-                "go on with a Fathom that speaks its protocol, or begin a new run; docs/charters.md tells how a charter migrates".into()
+                "continue with a version of Fathom that supports its protocol, or start a new run; see docs/charters.md for migrating a charter".into()
             }
             Self::NoCreator => {
-                "write `creator = \"ed25519:…\"` under [identity] in fathom.toml, or sign an identity first".into()
+                "set `creator = \"ed25519:…\"` in [identity] of fathom.toml, or sign an identity first".into()
             }
             Self::NotStable { .. } => {
-                "`fathom identity show` tells how the stack stands; until then the creator alone may sign: `fathom identity sign`".into()
+                "check the stability with `fathom identity show`; until the stack is stable, the creator changes the identity with `fathom identity sign`".into()
             }
             Self::StackIsStable { .. } => {
-                "put it to the council: `fathom identity propose DIR --key FILE`; in an emergency sign with `--prime-key FILE --reason TEXT`".into()
+                "propose the change with `fathom identity propose DIR --key FILE`; in an emergency, sign with `--prime-key FILE --reason TEXT`".into()
             }
             Self::NeedsPrime { .. } => {
-                "write `prime = \"ed25519:…\"` under [identity] in fathom.toml, and give `--prime-key FILE --reason TEXT`".into()
+                "set `prime = \"ed25519:…\"` in [identity] of fathom.toml, and pass `--prime-key FILE --reason TEXT`".into()
             }
             Self::BuiltIn { .. } => {
-                "begin one of your own: `fathom charter new NAME`, then give its folder".into()
+                "create your own with `fathom charter new NAME` and pass its folder".into()
             }
             Self::File { .. } => "check the path and its permissions".into(),
             Self::Unchanged { .. } => {
-                "change traits or rules in identity.toml first; other changes go by `fathom rfc propose`".into()
+                "change traits or rules in identity.toml first; propose other changes with `fathom rfc propose`".into()
             }
         }
     }

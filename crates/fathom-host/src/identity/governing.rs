@@ -308,8 +308,8 @@ impl Runtime {
     /// Whether this key is Prime's.
     pub(crate) fn check_prime(&self, prime: &ApproverKey) -> Result<(), HostError> {
         let why = match self.inner.options.identity.roles.get(&CouncilRole::Prime) {
-            None => "no key of Prime's is known",
-            Some(known) if *known != prime.public() => "the key is not Prime's",
+            None => "no key for Prime is configured",
+            Some(known) if *known != prime.public() => "the given key is not Prime's",
             Some(_) => return Ok(()),
         };
         Err(IdentityError::NeedsPrime { why }.into())

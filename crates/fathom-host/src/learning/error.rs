@@ -7,15 +7,15 @@ use super::{EITHER_MIN, EXAMPLES_MIN};
 #[non_exhaustive]
 pub enum LearnError {
     /// There are too few runs.
-    #[error("{count} runs are too few to learn from, {EXAMPLES_MIN} are needed")]
+    #[error("not enough runs to learn from: {count} found, {EXAMPLES_MIN} needed")]
     TooFew {
         /// How many there are.
         count: usize,
     },
     /// Nearly all runs are of one kind.
     #[error(
-        "sub-chiefs changed {changed} of {count} decisions; {EITHER_MIN} that they changed and {EITHER_MIN} that they left \
-         are needed"
+        "sub-chiefs changed {changed} of {count} decisions; at least {EITHER_MIN} changed and {EITHER_MIN} unchanged are \
+         needed"
     )]
     OneSided {
         /// Runs in which the decision was changed.
@@ -24,7 +24,7 @@ pub enum LearnError {
         count: usize,
     },
     /// The numbers ran away.
-    #[error("the runs cannot be learned from: {why}")]
+    #[error("cannot learn from the runs: {why}")]
     Unfit {
         /// What went wrong.
         why: String,
@@ -63,13 +63,13 @@ impl LearnError {
     pub fn hint(&self) -> String {
         match self {
             Self::TooFew { .. } | Self::OneSided { .. } => {
-                "a run counts when its charter says `compare = true` and sub-chiefs were asked; \
-                 until there are enough, the detector's signals decide"
+                "collect more runs with `compare = true` in the charter in which sub-chiefs are asked; \
+                 until then the detector's signals decide"
                     .into()
             }
-            Self::Unfit { .. } => "leave the rule out: the detector's signals decide".into(),
+            Self::Unfit { .. } => "use no learned rule; the detector's signals decide".into(),
             Self::Unreadable { .. } | Self::Senseless { .. } => {
-                "`fathom charter learn` writes the file anew".into()
+                "write the file again with `fathom charter learn`".into()
             }
         }
     }

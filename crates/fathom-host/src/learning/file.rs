@@ -62,7 +62,7 @@ fn write(text: &mut String, trained: &Trained, learned: &Learned) -> std::fmt::R
     )?;
     writeln!(
         text,
-        "# Sub-chiefs are asked when the log-odds reach the threshold. At 0 a change is as likely as not; lower asks more often."
+        "# Sub-chiefs are asked when the log-odds reach the threshold. At 0 a change is as likely as not; a lower threshold asks more often."
     )?;
     writeln!(text, "version = {}", learned.version)?;
     writeln!(text, "threshold = {}", decimal(learned.threshold_micro))?;
@@ -93,7 +93,7 @@ fn write(text: &mut String, trained: &Trained, learned: &Learned) -> std::fmt::R
 fn write_folds(text: &mut String, trained: &Trained) -> std::fmt::Result {
     writeln!(
         text,
-        "# On runs that it had not seen, in {} parts; the baseline always gives the commoner answer:",
+        "# Cross-validated in {} folds; the baseline always predicts the majority class:",
         trained.folds.len()
     )?;
     let parts = trained.folds.iter().map(|fold| ("part", fold));
@@ -111,7 +111,7 @@ fn write_folds(text: &mut String, trained: &Trained) -> std::fmt::Result {
     if !trained.beats_baseline() {
         writeln!(
             text,
-            "# It is no better than the baseline: the detector's signals are as good."
+            "# The rule is no better than the baseline; the detector's signals are as good."
         )?;
     }
     Ok(())
@@ -121,7 +121,7 @@ fn write_folds(text: &mut String, trained: &Trained) -> std::fmt::Result {
 fn effect(weight: &Weight) -> String {
     let meaning = weight.feature.meaning();
     if weight.scale_micro == 0 {
-        return format!("{meaning}: the same in all runs, so it says nothing");
+        return format!("{meaning}: constant in all runs, so without effect");
     }
     #[expect(clippy::cast_precision_loss, reason = "it is shown with two digits")]
     let (log, scale) = (
@@ -129,7 +129,7 @@ fn effect(weight: &Weight) -> String {
         weight.scale_micro as f64 / MICRO,
     );
     format!(
-        "{meaning}: {scale:.2} more of them multiply the odds by {:.2}",
+        "{meaning}: {scale:.2} more multiply the odds by {:.2}",
         log.exp()
     )
 }
@@ -151,16 +151,20 @@ pub fn read(text: &str) -> Result<Learned, LearnError> {
         message: error.message().lines().collect::<Vec<_>>().join(", "),
     })?;
     if file.version != Learned::VERSION {
-        let why = format!("is {}, this build reads {}", file.version, Learned::VERSION);
+        let why = format!(
+            "is {}, but this build reads {}",
+            file.version,
+            Learned::VERSION
+        );
         return Err(senseless("version", why));
     }
     if file.trained.changed > file.trained.runs {
-        return Err(senseless("changed", "is more than `runs`".to_owned()));
+        return Err(senseless("changed", "exceeds `runs`".to_owned()));
     }
     let weights = file.features.iter().map(|(feature, line)| {
         let key = |part: &str| format!("{feature}.{part}");
         if line.scale < 0.0 {
-            return Err(senseless(&key("scale"), "is below 0".to_owned()));
+            return Err(senseless(&key("scale"), "is negative".to_owned()));
         }
         Ok(Weight {
             feature: *feature,
@@ -185,7 +189,7 @@ fn number(key: &str, number: f64) -> Result<i64, LearnError> {
     to_micro(number).ok_or_else(|| {
         senseless(
             key,
-            format!("is {number}, beyond {NUMBER_MAX} or no number"),
+            format!("is {number}, which is not a number or exceeds {NUMBER_MAX}"),
         )
     })
 }
@@ -195,7 +199,7 @@ fn part(key: &str, share: f64) -> Result<PerMille, LearnError> {
     let share = (share >= 0.0).then_some(milli).flatten();
     share
         .and_then(|milli| PerMille::new(milli).ok())
-        .ok_or_else(|| senseless(key, "is no number from 0 to 1".to_owned()))
+        .ok_or_else(|| senseless(key, "is not a number from 0 to 1".to_owned()))
 }
 
 fn senseless(key: &str, why: String) -> LearnError {

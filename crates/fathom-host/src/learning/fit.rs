@@ -113,7 +113,7 @@ pub(super) fn fit(examples: &[Example]) -> Result<Learned, LearnError> {
 pub(super) fn guarded<T>(search: impl FnOnce() -> Result<T, Failed>) -> Result<T, LearnError> {
     match catch_unwind(AssertUnwindSafe(search)) {
         Ok(fitted) => fitted.map_err(|failed| unfit(&failed)),
-        Err(_) => Err(unfit(&"the search for weights comes to no end")),
+        Err(_) => Err(unfit(&"the search for weights does not converge")),
     }
 }
 
@@ -124,7 +124,7 @@ fn unfit(why: &impl ToString) -> LearnError {
 }
 
 fn micro(number: f64) -> Result<i64, LearnError> {
-    to_micro(number).ok_or_else(|| unfit(&format!("a weight or a spread is {number}")))
+    to_micro(number).ok_or_else(|| unfit(&format!("a weight or standard deviation is {number}")))
 }
 
 /// A number in millionths; none for one that is not finite or too large.

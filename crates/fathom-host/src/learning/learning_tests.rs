@@ -154,7 +154,7 @@ fn c10_a_feature_that_never_varies_weighs_nothing() {
     let trained = train(&examples).unwrap();
     assert_eq!(weight(&trained.learned, Feature::Tokens), 0);
     assert_eq!(weight(&trained.learned, Feature::Chiefs), 0);
-    assert!(trained.toml().contains("the same in all runs"));
+    assert!(trained.toml().contains("constant in all runs"));
 }
 
 #[test]
@@ -221,7 +221,7 @@ fn c10_a_file_that_cannot_be_meant_is_refused() {
             "version = 1",
             "version = 2",
             "F0645",
-            "`version` is 2, this build reads 1",
+            "`version` is 2, but this build reads 1",
         ),
         (
             "version = 1",
@@ -269,19 +269,19 @@ fn c10_a_file_that_cannot_be_meant_is_refused() {
             "accuracy = 0.",
             "accuracy = 7.",
             "F0645",
-            "`accuracy` is no number from 0 to 1",
+            "`accuracy` is not a number from 0 to 1",
         ),
         (
             "accuracy = 0.",
             "accuracy = -0.",
             "F0645",
-            "`accuracy` is no number from 0 to 1",
+            "`accuracy` is not a number from 0 to 1",
         ),
         (
             "runs = 150",
             "runs = 1",
             "F0645",
-            "`changed` is more than `runs`",
+            "`changed` exceeds `runs`",
         ),
         (
             "[features]",
@@ -306,7 +306,7 @@ fn c10_a_file_that_cannot_be_meant_is_refused() {
                     features = { seats = { weight = 1, mean = 0, scale = -1 } }";
     assert_eq!(
         read(negative).unwrap_err().to_string(),
-        "`seats.scale` is below 0"
+        "`seats.scale` is negative"
     );
     let positive = negative.replace("-1", "1");
     assert_eq!(read(&positive).unwrap().accuracy, PerMille::ALL);
@@ -318,7 +318,7 @@ fn a_search_that_panics_is_an_error_of_the_runs() {
     assert_eq!(error.code(), "F0643");
     assert_eq!(
         error.to_string(),
-        "the runs cannot be learned from: the search for weights comes to no end"
+        "cannot learn from the runs: the search for weights does not converge"
     );
     assert_eq!(fit::guarded(|| Ok(3)), Ok(3));
 }

@@ -7,13 +7,13 @@ use fathom_store::ApprovalId;
 #[non_exhaustive]
 pub enum PeopleError {
     /// No approval has such a name.
-    #[error("there is no approval `{prefix}`")]
+    #[error("approval `{prefix}` not found")]
     NoSuchApproval {
         /// What was asked for.
         prefix: String,
     },
     /// More than one approval has such a name.
-    #[error("`{prefix}` fits {count} approvals")]
+    #[error("approval ID `{prefix}` is ambiguous: {count} approvals match")]
     Ambiguous {
         /// What was asked for.
         prefix: String,
@@ -21,7 +21,7 @@ pub enum PeopleError {
         count: usize,
     },
     /// It was decided, or is not asked any more.
-    #[error("approval `{id}` is {state}; a word is given once")]
+    #[error("approval `{id}` is already {state}")]
     Settled {
         /// The approval.
         id: ApprovalId,
@@ -35,13 +35,13 @@ pub enum PeopleError {
         id: ApprovalId,
     },
     /// The run asks something else now.
-    #[error("approval `{id}` is not what the run asks")]
+    #[error("approval `{id}` no longer matches the run's request")]
     OtherQuestion {
         /// The approval.
         id: ApprovalId,
     },
     /// The person has no role that may decide.
-    #[error("`{person}` may not decide this{}", needed(roles))]
+    #[error("`{person}` is not allowed to decide this{}", needed(roles))]
     NoRole {
         /// Who it is.
         person: String,
@@ -49,13 +49,13 @@ pub enum PeopleError {
         roles: Vec<String>,
     },
     /// The signature is not the key's, or not about this.
-    #[error("the signature does not fit approval `{id}`")]
+    #[error("the signature is not valid for approval `{id}`")]
     BadSignature {
         /// The approval.
         id: ApprovalId,
     },
     /// The rule wants someone else than the person whose run it is.
-    #[error("rule `{rule}` wants a second person, and `{person}` started the run")]
+    #[error("rule `{rule}` requires a second person: `{person}` started the run")]
     SecondPerson {
         /// Who it is.
         person: String,
@@ -63,13 +63,13 @@ pub enum PeopleError {
         rule: String,
     },
     /// What is asked cannot be shown, so nobody can say yes to it.
-    #[error("what approval `{id}` asks cannot be read")]
+    #[error("cannot read the request of approval `{id}`")]
     Unreadable {
         /// The approval.
         id: ApprovalId,
     },
     /// Nothing was sent under the key.
-    #[error("nothing was sent under the key `{key}`")]
+    #[error("idempotency key `{key}` was never used")]
     NothingSent {
         /// The key.
         key: String,
@@ -80,7 +80,7 @@ fn needed(roles: &[String]) -> String {
     if roles.is_empty() {
         String::new()
     } else {
-        format!("; it takes the role {}", roles.join(" or "))
+        format!("; the role {} is required", roles.join(" or "))
     }
 }
 
@@ -104,26 +104,26 @@ impl PeopleError {
     /// What the user may do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::NoSuchApproval { .. } => "`fathom approvals` lists what is asked; check `--home`".into(),
-            Self::Ambiguous { .. } => "give more characters of it".into(),
-            Self::Settled { .. } => "`fathom approvals --all` tells who decided, and when".into(),
+            Self::NoSuchApproval { .. } => "list pending approvals with `fathom approvals`, and check `--home`".into(),
+            Self::Ambiguous { .. } => "use a longer prefix".into(),
+            Self::Settled { .. } => "see who decided with `fathom approvals --all`".into(),
             Self::Expired { .. } => {
-                "`fathom resume RUN` lets the run go on without it; it may ask again".into()
+                "continue the run with `fathom resume RUN`; it may ask again".into()
             }
-            Self::OtherQuestion { .. } => "look again with `fathom approvals`".into(),
+            Self::OtherQuestion { .. } => "see the current request with `fathom approvals`".into(),
             Self::NoRole { person, .. } => format!(
-                "someone who may decide does it, or `[people]` in fathom.toml gives `{person}` the role"
+                "ask someone with the role to decide, or give `{person}` the role in `[people]` of fathom.toml"
             ),
             Self::BadSignature { .. } => {
-                "sign what `fathom approvals` shows now, with a key that `[people]` names".into()
+                "sign the current request with a key listed in `[people]` of fathom.toml".into()
             }
             Self::SecondPerson { .. } => {
-                "someone else approves it, as another user or with `--key FILE`; anyone who may decide can deny it".into()
+                "have someone else approve it, as another user or with `--key FILE`; anyone allowed to decide can deny it".into()
             }
             Self::Unreadable { .. } => {
-                "`fathom verify RUN` tells what is wrong with its record; `fathom deny` is possible".into()
+                "check the record with `fathom verify RUN`, or deny the request with `fathom deny`".into()
             }
-            Self::NothingSent { .. } => "`fathom show RUN -v` shows the key of a denied effect".into(),
+            Self::NothingSent { .. } => "find the key of a denied effect with `fathom show RUN -v`".into(),
         }
     }
 }

@@ -78,7 +78,7 @@ impl Roster {
             };
             if let Some(name) = people.iter().find(is_person) {
                 return Err(format!(
-                    "`{name}` is no person; write `os:NAME` or `key:FINGERPRINT`"
+                    "invalid person `{name}`; expected `os:NAME` or `key:FINGERPRINT`"
                 ));
             }
             roster.insert(role, people.into_iter().collect());

@@ -28,5 +28,5 @@ fn e17_a_person_has_the_roles_that_the_roster_gives() {
     assert!(roster.has("key:0123", &[]));
     assert!(!roster.has("os:eve", &[]));
     let wrong = Roster::new([("operator".to_owned(), vec!["ada".to_owned()])]);
-    assert!(wrong.unwrap_err().contains("`ada` is no person"));
+    assert!(wrong.unwrap_err().contains("invalid person `ada`"));
 }

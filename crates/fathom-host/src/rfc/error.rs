@@ -13,13 +13,13 @@ use crate::charter::Version;
 #[non_exhaustive]
 pub enum RfcError {
     /// No proposal has such a name.
-    #[error("there is no proposal `{prefix}`")]
+    #[error("proposal `{prefix}` not found")]
     NoSuchRfc {
         /// What was asked for.
         prefix: String,
     },
     /// More than one proposal has such a name.
-    #[error("`{prefix}` fits {count} proposals")]
+    #[error("proposal ID `{prefix}` is ambiguous: {count} proposals match")]
     Ambiguous {
         /// What was asked for.
         prefix: String,
@@ -27,13 +27,13 @@ pub enum RfcError {
         count: usize,
     },
     /// The charter says the same as before.
-    #[error("the charter `{charter}` says the same as before")]
+    #[error("charter `{charter}` is unchanged")]
     NothingChanged {
         /// The charter.
         charter: String,
     },
     /// The version does not move far enough.
-    #[error("{from} → {to} is too small a step for a {bump} change: it needs {needed} at least")]
+    #[error("version {to} is too low: a {bump} change from {from} needs at least {needed}")]
     Version {
         /// The version that it has.
         from: Version,
@@ -45,7 +45,7 @@ pub enum RfcError {
         needed: Version,
     },
     /// The folder holds another charter.
-    #[error("`{said}` is another charter than `{charter}`")]
+    #[error("the proposal is for charter `{said}`, not for `{charter}`")]
     OtherCharter {
         /// The charter that is to change.
         charter: String,
@@ -53,13 +53,13 @@ pub enum RfcError {
         said: String,
     },
     /// The key is no role's.
-    #[error("`key:{key}` is no role's key")]
+    #[error("`key:{key}` does not belong to a role")]
     NoRole {
         /// Its fingerprint.
         key: String,
     },
     /// The role has spoken already, or too late.
-    #[error("the word of {role} does not count: {why}")]
+    #[error("vote or review by {role} rejected: {why}")]
     NotTaken {
         /// The role.
         role: CouncilRole,
@@ -67,13 +67,13 @@ pub enum RfcError {
         why: NotTaken,
     },
     /// The role has reviewed it already.
-    #[error("{role} has reviewed it already")]
+    #[error("{role} has already reviewed this proposal")]
     Reviewed {
         /// The role.
         role: CouncilRole,
     },
     /// Not everyone has reviewed it.
-    #[error("proposal `{id}` is not reviewed by {}", names(missing))]
+    #[error("proposal `{id}` still needs a review by {}", names(missing))]
     NotReviewed {
         /// The proposal.
         id: String,
@@ -81,7 +81,7 @@ pub enum RfcError {
         missing: Vec<CouncilRole>,
     },
     /// The vote does not carry it.
-    #[error("proposal `{id}` is not carried: {outcome}")]
+    #[error("proposal `{id}` did not pass: {outcome}")]
     NotCarried {
         /// The proposal.
         id: String,
@@ -89,7 +89,7 @@ pub enum RfcError {
         outcome: Box<Outcome>,
     },
     /// The charter is not what it was when the change was proposed.
-    #[error("the charter `{charter}` has changed since proposal `{id}` was made")]
+    #[error("charter `{charter}` has changed since proposal `{id}` was made")]
     BaseChanged {
         /// The charter.
         charter: String,
@@ -97,19 +97,19 @@ pub enum RfcError {
         id: String,
     },
     /// It was merged.
-    #[error("proposal `{id}` was merged already")]
+    #[error("proposal `{id}` is already merged")]
     Merged {
         /// The proposal.
         id: String,
     },
     /// An emergency patch that is more than one.
-    #[error("this is no emergency patch: {why}")]
+    #[error("not an emergency patch: {why}")]
     NoPatch {
         /// Why.
         why: String,
     },
     /// The files cannot be put in place.
-    #[error("cannot put the charter in place at `{}`", folder.display())]
+    #[error("cannot install the charter in `{}`", folder.display())]
     Folder {
         /// The folder.
         folder: PathBuf,
@@ -117,7 +117,7 @@ pub enum RfcError {
         source: io::Error,
     },
     /// What was written down cannot be read.
-    #[error("proposal `{id}` cannot be read, or is not what was written down")]
+    #[error("proposal `{id}` is damaged or was altered")]
     Damaged {
         /// The proposal.
         id: String,
@@ -153,35 +153,35 @@ impl RfcError {
     /// What the user may do about it.
     pub fn hint(&self) -> String {
         match self {
-            Self::NoSuchRfc { .. } => "`fathom rfc list` lists them; check `--home`".into(),
-            Self::Ambiguous { .. } => "give more characters of it".into(),
+            Self::NoSuchRfc { .. } => "list proposals with `fathom rfc list`, and check `--home`".into(),
+            Self::Ambiguous { .. } => "use a longer prefix".into(),
             Self::NothingChanged { .. } => {
-                "change a copy of the folder, then propose that; `fathom charter diff` compares two".into()
+                "change a copy of the folder and propose that; compare the two with `fathom charter diff`".into()
             }
             Self::Version { needed, .. } => {
-                format!("write `version = \"{needed}\"` in charter.toml of the changed folder")
+                format!("set `version = \"{needed}\"` in charter.toml of the changed folder")
             }
             Self::OtherCharter { .. } => {
-                "keep `name` in charter.toml, or say what it is to replace with `--onto NAME|DIR`".into()
+                "keep `name` in charter.toml, or name the charter to replace with `--onto NAME|DIR`".into()
             }
             Self::NoRole { .. } => {
-                "[identity] in fathom.toml names the public keys of prime, lite and codemind".into()
+                "list the public keys of prime, lite and codemind in [identity] of fathom.toml".into()
             }
             Self::NotTaken { .. } | Self::Reviewed { .. } => {
-                "`fathom rfc show ID` tells who said what, and when".into()
+                "see all reviews and votes with `fathom rfc show ID`".into()
             }
             Self::NotReviewed { id, .. } => {
-                format!("`fathom rfc review {id} --key FILE --text TEXT`, by each of them")
+                format!("have each of them run `fathom rfc review {id} --key FILE --text TEXT`")
             }
             Self::NotCarried { id, .. } => {
-                format!("`fathom rfc vote {id} yes --key FILE`; two roles and a majority carry it, and Prime breaks a tie")
+                format!("vote with `fathom rfc vote {id} yes --key FILE`; two roles and a majority are needed, and Prime breaks a tie")
             }
-            Self::BaseChanged { .. } => "make the change again on what stands there now, and propose that".into(),
+            Self::BaseChanged { .. } => "make the change again in the current charter and propose that".into(),
             Self::Merged { .. } => "propose a further change".into(),
             Self::NoPatch { .. } => {
-                "an emergency moves the patch number by one and changes the identity or words; all else is voted on".into()
+                "an emergency patch raises the patch number by one and changes only the identity or texts; put other changes to a vote".into()
             }
-            Self::Folder { .. } => "check the folder's permissions; the charter stands as it was".into(),
+            Self::Folder { .. } => "check the folder's permissions; the charter was not changed".into(),
             Self::Damaged { .. } => "propose the change again".into(),
         }
     }

@@ -110,12 +110,12 @@ impl Runtime {
         self.check_prime(prime)?;
         let no = |why: String| Err(RfcError::NoPatch { why }.into());
         if reason.trim().is_empty() {
-            return no("it has no reason".to_owned());
+            return no("no reason given".to_owned());
         }
         let needed = Bump::Patch.after(proposal.from);
         if proposal.to != needed {
             return no(format!(
-                "it takes {} to {}, not to {needed}",
+                "it changes the version from {} to {} instead of {needed}",
                 proposal.from, proposal.to
             ));
         }

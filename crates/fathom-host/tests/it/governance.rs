@@ -173,7 +173,7 @@ fn g06_a_signed_identity_is_verified_and_a_changed_byte_refused() {
     );
     // The first one is signed, too, and was replaced.
     std::fs::write(&file, &signed).unwrap();
-    refused(standing(&host, &folder), "F1054", "replaced by a later one");
+    refused(standing(&host, &folder), "F1054", "replaced by a newer one");
     assert_eq!(world.sign(&host, &folder, "creator").unwrap(), Way::Creator);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), signed);
     assert_eq!(
@@ -192,7 +192,7 @@ fn g06_an_unsigned_or_otherwise_signed_change_is_refused_where_it_was_signed_bef
     refused(
         standing(&host, &folder),
         "F1053",
-        "signed by the creator before",
+        "signed by the creator earlier",
     );
     refused(
         world.sign(&host, &folder, "stranger"),
@@ -244,7 +244,7 @@ fn g06_a_home_keeps_its_creator_and_configuration_may_demand_a_signature() {
         creator: Some(world.key("stranger").public()),
         ..Trust::default()
     });
-    refused(standing(&other, &folder), "F1055", "this home knows");
+    refused(standing(&other, &folder), "F1055", "but this home has");
     let strict = world.host_trusting(Trust {
         required: true,
         ..world.trust()
@@ -294,7 +294,7 @@ fn g06_an_emergency_needs_creator_and_prime_and_is_recorded() {
     refused(
         lonely.sign_identity(&folder, signing),
         "F1063",
-        "no key of Prime's",
+        "no key for Prime",
     );
 }
 
@@ -329,7 +329,7 @@ fn g06_a_governance_session_needs_a_stack_that_was_stable_for_24_hours() {
             ..WELL
         },
     );
-    refused(merge(), "F1061", "rule `online`: lite was not heard");
+    refused(merge(), "F1061", "rule `online`: lite did not respond");
     world.live(&host, 25 * HOUR, WELL);
     let failed = Sample {
         initiative: Initiative::Failed,
@@ -345,7 +345,7 @@ fn g06_a_governance_session_needs_a_stack_that_was_stable_for_24_hours() {
             world.sign(&host, &copy, "creator")
         },
         "F1062",
-        "the creator alone does not",
+        "requires a council vote",
     );
     let merged = merge().unwrap();
     assert_eq!(merged.merged.as_ref().unwrap().path, Some(Way::Session));
@@ -361,7 +361,7 @@ fn g06_a_governance_session_needs_a_stack_that_was_stable_for_24_hours() {
     );
     let view = host.identity_view(&now).unwrap();
     assert_eq!(view.changes.last().unwrap().path, Some(Way::Session));
-    refused(merge(), "F1080", "merged already");
+    refused(merge(), "F1080", "already merged");
 }
 
 #[test]
@@ -383,17 +383,17 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
     refused(
         host.merge(&rfc, Merge::Voted),
         "F1077",
-        "not reviewed by prime and lite",
+        "still needs a review by prime and lite",
     );
     refused(
         host.vote(&rfc, world.key("prime"), Ballot::Yes, ""),
         "F1077",
-        "not reviewed",
+        "still needs a review",
     );
     refused(
         host.review(&rfc, world.key("stranger"), "x"),
         "F1075",
-        "no role's key",
+        "does not belong to a role",
     );
     let rfc = host.review(&rfc, world.key("prime"), "fine").unwrap();
     refused(
@@ -404,7 +404,7 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
     refused(
         host.merge(&rfc, Merge::Voted),
         "F1077",
-        "not reviewed by lite",
+        "still needs a review by lite",
     );
     let rfc = host.review(&rfc, world.key("lite"), "fine").unwrap();
     let rfc = host
@@ -441,11 +441,11 @@ fn g12_a_charter_changes_by_proposal_review_vote_and_merge() {
         std::fs::read_to_string(onto.join("README.md")).unwrap(),
         "for people"
     );
-    refused(host.merge(&merged, Merge::Voted), "F1080", "merged already");
+    refused(host.merge(&merged, Merge::Voted), "F1080", "already merged");
     refused(
         host.vote(&merged, world.key("prime"), Ballot::Yes, ""),
         "F1080",
-        "merged already",
+        "already merged",
     );
     let found = host.find_rfc(&merged.id[..4]).unwrap();
     assert_eq!(found, merged);
@@ -493,7 +493,7 @@ fn g12_votes_count_only_while_their_key_is_the_roles() {
     refused(
         other.merge(&seen, Merge::Voted),
         "F1077",
-        "not reviewed by lite",
+        "still needs a review by lite",
     );
 }
 

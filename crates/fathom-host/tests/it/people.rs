@@ -272,7 +272,7 @@ async fn e17_an_old_yes_is_of_no_use_to_another_run() {
     let records = place.host().records(second).expect("records");
     let told = records.iter().any(|(_, record)| {
         let text = format!("{:?}", record.event.kind);
-        text.contains("its approval is open")
+        text.contains("the approval is open")
     });
     assert!(told, "the refusal is on record");
 }

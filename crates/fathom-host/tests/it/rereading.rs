@@ -243,7 +243,7 @@ async fn r01_what_was_left_out_of_a_folder_without_text_is_told() {
         .explore(exploration(&folder), &models, &Frame::default())
         .await;
     let Err(HostError::NoMaterial { skipped }) = explored else {
-        panic!("there is nothing to read");
+        panic!("contains no readable text");
     };
     let said: Vec<String> = skipped.iter().map(ToString::to_string).collect();
     assert_eq!(said.len(), 1, "{said:?}");

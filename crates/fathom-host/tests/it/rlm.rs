@@ -463,7 +463,7 @@ async fn r06_what_fits_goes_out_as_a_plain_call() {
     let result = finished(host.start(new).expect("it starts")).await;
     assert_eq!(answer(&result), "web-3");
     assert!(server.log()[0].seen.prompt.contains("web-3 failed at nine"));
-    // Unless the user says otherwise, and where it does not fit.
+    // Unless the user says otherwise, and where not an accepted value.
     for (path, plain) in [(path, Plain::Never), (log(dir.path()), Plain::IfItFits)] {
         let mut wanted = exploration(&path);
         wanted.plain = plain;

@@ -109,7 +109,7 @@ fn recursion(councils: &Councils, width: usize) -> Vec<Line> {
         }
     }
     if all.without.runs > 0 && all.with.runs > 0 {
-        rows.push(("all runs, whatever they were about".to_owned(), None));
+        rows.push(("all runs, any question".to_owned(), None));
         rows.push(("  depth 0".to_owned(), Some(&all.without)));
         rows.push(("  deeper".to_owned(), Some(&all.with)));
     }

@@ -43,17 +43,17 @@ fn c07_depth_four_is_refused_with_file_line_and_cap() {
         "charter.toml",
         &manifest(&format!("{ROOM}{CHIEF}[council]\ndepth = 4\n")),
         r"
-error[F0629]: a council has at most 3 levels of sub-chiefs, this has 4
+error[F0629]: the council has 4 levels of sub-chiefs, but the maximum is 3
    --> charter.toml:15:9
    |
 15 | depth = 4
    |         ^
-hint: set `depth` to at most 3, and nest sub-chiefs no deeper
+hint: set `depth` to at most 3 and nest sub-chiefs at most as deep
 ",
     );
     keys(
         "[council.local]\ndepth = 4",
-        &["F0629 3:9 a council has at most 3 levels of sub-chiefs, this has 4"],
+        &["F0629 3:9 the council has 4 levels of sub-chiefs, but the maximum is 3"],
     );
     let mut nested = CHIEF.to_owned();
     for level in 1..=4 {
@@ -61,7 +61,7 @@ hint: set `depth` to at most 3, and nest sub-chiefs no deeper
     }
     chiefs(
         &nested,
-        &["F0629 18:1 a council has at most 3 levels of sub-chiefs, this has 4"],
+        &["F0629 18:1 the council has 4 levels of sub-chiefs, but the maximum is 3"],
     );
 }
 
@@ -77,24 +77,24 @@ fn c07_a_run_too_small_for_the_council_is_refused() {
         "charter.toml",
         &manifest(&format!("{small}{two}[council]\ndepth = 0\n")),
         r"
-error[F0630]: the council needs `max_total_episodes` of [recursion] to be at least 3, it is 2
+error[F0630]: `max_total_episodes` of [recursion] is 2, but the council needs at least 3
   --> charter.toml:9:22
   |
 9 | max_total_episodes = 2
   |                      ^
-hint: write `max_total_episodes = 3` in [recursion], or ask fewer seats
-error[F0630]: the council needs `max_children` of [recursion] to be at least 2, it is 1
+hint: set `max_total_episodes = 3` in [recursion], or use fewer seats
+error[F0630]: `max_children` of [recursion] is 1, but the council needs at least 2
    --> charter.toml:10:16
    |
 10 | max_children = 1
    |                ^
-hint: write `max_children = 2` in [recursion], or ask fewer seats
-error[F0630]: the council needs `episodes` of [budget] to be at least 3, it is 2
+hint: set `max_children = 2` in [recursion], or use fewer seats
+error[F0630]: `episodes` of [budget] is 2, but the council needs at least 3
    --> charter.toml:19:1
    |
 19 | [council]
    | ^^^^^^^^^
-hint: write `episodes = 3` in [budget], or ask fewer seats
+hint: set `episodes = 3` in [budget], or use fewer seats
 ",
     );
 }
@@ -107,18 +107,18 @@ fn c07_a_policy_that_allows_no_chief_is_refused() {
             "[recursion]\nmax_depth = 0\nforbidden_child_types = [\"chief\"]\n[council]\ndepth = 0\n{CHIEF}"
         )),
         r#"
-error[F0630]: the council needs `max_depth` of [recursion] to be at least 1, it is 0
+error[F0630]: `max_depth` of [recursion] is 0, but the council needs at least 1
   --> charter.toml:5:13
   |
 5 | max_depth = 0
   |             ^
-hint: write `max_depth = 1` in [recursion], or ask fewer seats
-error[F0631]: the council needs `chief`, but `forbidden_child_types` of [recursion] has it
+hint: set `max_depth = 1` in [recursion], or use fewer seats
+error[F0631]: the council needs `chief`, which `forbidden_child_types` of [recursion] forbids
   --> charter.toml:6:25
   |
 6 | forbidden_child_types = ["chief"]
   |                         ^^^^^^^^^
-hint: take it from `forbidden_child_types`
+hint: remove it from `forbidden_child_types`
 error[F0631]: the council needs `chief` in `allowed_child_types` of [recursion]
   --> charter.toml:7:1
   |
@@ -141,30 +141,30 @@ fn c02_a_council_has_chiefs() {
         "charter.toml",
         &manifest("[council]\ndepth = 0\n"),
         r"
-error[F0608]: the key `chief` is missing
+error[F0608]: missing key `chief`
   --> charter.toml:4:1
   |
 4 | [council]
   | ^^^^^^^^^
-hint: write `[[council.chief]]`
+hint: add `[[council.chief]]`
 ",
     );
     check(
         "charter.toml",
         &manifest("[router]\nask = \"council\"\ncouncil = \"direct\"\n"),
         r#"
-error[F0608]: the key `council` is missing
+error[F0608]: missing key `council`
   --> charter.toml:5:7
   |
 5 | ask = "council"
   |       ^^^^^^^^^
-hint: write `[[council.chief]]`
-error[F0617]: `direct` is unknown
+hint: add `[[council.chief]]`
+error[F0617]: unknown name `direct`
   --> charter.toml:6:11
   |
 6 | council = "direct"
   |           ^^^^^^^^
-hint: there are council
+hint: use one of council
 "#,
     );
     // A council that begins with a chief has no header of its own.
@@ -174,11 +174,11 @@ hint: there are council
     let nine: String = (0..9)
         .map(|at| CHIEF.replace("IT", &format!("C{at}")))
         .collect();
-    chiefs(&nine, &["F0614 27:1 there are more than 8 chiefs"]);
+    chiefs(&nine, &["F0614 27:1 too many chiefs: the maximum is 8"]);
     let many: String = (0..17).map(|at| sub_chief(1, &format!("s{at}"))).collect();
     chiefs(
         &format!("{CHIEF}{many}"),
-        &["F0614 70:1 there are more than 16 sub-chiefs below one seat"],
+        &["F0614 70:1 too many sub-chiefs below one seat: the maximum is 16"],
     );
 }
 
@@ -187,20 +187,20 @@ fn c02_seats_that_cannot_be() {
     chiefs(
         "[[council.chief]]\nlexicn = [\"x\"]\n",
         &[
-            "F0608 3:1 the key `id` is missing",
-            "F0608 3:1 the key `focus` is missing",
-            "F0606 4:1 there is no key `lexicn`",
+            "F0608 3:1 missing key `id`",
+            "F0608 3:1 missing key `focus`",
+            "F0606 4:1 unknown key `lexicn`",
         ],
     );
     chiefs(
         &CHIEF.replace("IT", "I T"),
         &[
-            "F0611 4:6 `id` cannot be this: an id is letters, digits, `-` and `_`, begins with a letter and has at most 64 characters",
+            "F0611 4:6 invalid value for `id`: an id starts with a letter, uses only letters, digits, `-` and `_`, and has at most 64 characters",
         ],
     );
     chiefs(
         &format!("{CHIEF}{}", CHIEF.replace("IT", "it")),
-        &["F0616 7:6 the id `it` is taken already, in this charter.toml"],
+        &["F0616 7:6 duplicate id `it`, first used in this charter.toml"],
     );
     chiefs(
         &CHIEF.replace("Systems.", " "),
@@ -208,14 +208,14 @@ fn c02_seats_that_cannot_be() {
     );
     chiefs(
         &CHIEF.replace("Systems.", &"x".repeat(401)),
-        &["F0611 5:9 `focus` cannot be this: it has more than 400 characters"],
+        &["F0611 5:9 invalid value for `focus`: exceeds 400 characters"],
     );
 }
 
 #[test]
 fn c02_a_sub_chief_has_words_of_its_own() {
     let named = "id = \"net\"\nfocus = \"Net.\"";
-    chiefs(&below(named), &["F0608 6:1 the key `lexicon` is missing"]);
+    chiefs(&below(named), &["F0608 6:1 missing key `lexicon`"]);
     chiefs(
         &below(&format!("{named}\nlexicon = []")),
         &["F0618 9:11 the lexicon of a sub-chief is empty"],
@@ -227,90 +227,90 @@ fn c02_a_sub_chief_has_words_of_its_own() {
         )),
         &[
             "F0618 9:19 an entry of `lexicon` is empty",
-            "F0611 9:24 `lexicon` cannot be this: a word has a letter or a digit",
-            "F0611 9:30 `lexicon` cannot be this: a word has at most 64 characters",
+            "F0611 9:24 invalid value for `lexicon`: a word must contain a letter or a digit",
+            "F0611 9:30 invalid value for `lexicon`: a word exceeds 64 characters",
         ],
     );
     chiefs(
         &below(&format!("{named}\nlexicon = \"api\"")),
-        &["F0607 9:11 `lexicon` has the wrong type: it is string \"api\", expected a list"],
+        &["F0607 9:11 `lexicon` has the wrong type: expected a list, found string \"api\""],
     );
 }
 
 #[test]
 fn x08_confidence_that_cannot_be() {
-    keys("detph = 1", &["F0606 2:1 there is no key `detph`"]);
+    keys("detph = 1", &["F0606 2:1 unknown key `detph`"]);
     keys(
         "depth = -1",
         &[
-            "F0607 2:9 `depth` has the wrong type: it is integer `-1`, expected a whole number that is not negative and not too large",
+            "F0607 2:9 `depth` has the wrong type: expected a whole number in range, found integer `-1`",
         ],
     );
     keys(
         "sub_chiefs_max = 5",
-        &["F0610 2:18 `sub_chiefs_max` is 5, the hard cap is 4"],
+        &["F0610 2:18 `sub_chiefs_max` is 5, but the maximum is 4"],
     );
     keys(
         "sub_chiefs_max = 0",
-        &["F0611 2:18 `sub_chiefs_max` cannot be this: it is at least 1"],
+        &["F0611 2:18 invalid value for `sub_chiefs_max`: must be at least 1"],
     );
     keys(
         "confidence = \"measured\"",
         &[
-            "F0611 2:14 `confidence` cannot be this: write \"stated\", or { samples = 5, temperature = 0.8 }",
+            "F0611 2:14 invalid value for `confidence`: expected \"stated\" or { samples = 5, temperature = 0.8 }",
         ],
     );
     keys(
         "confidence = 5",
         &[
-            "F0607 2:14 `confidence` has the wrong type: it is integer `5`, expected a word or a table",
+            "F0607 2:14 `confidence` has the wrong type: expected a word or a table, found integer `5`",
         ],
     );
     keys(
         "confidence = { samples = 5 }",
-        &["F0608 2:14 the key `temperature` is missing"],
+        &["F0608 2:14 missing key `temperature`"],
     );
     keys(
         "confidence = { samples = \"5\", temperature = 1 }",
         &[
-            "F0607 2:26 `samples` has the wrong type: it is string \"5\", expected a whole number that is not negative and not too large",
+            "F0607 2:26 `samples` has the wrong type: expected a whole number in range, found string \"5\"",
         ],
     );
     keys(
         "confidence = { sample = 5, temperature = 1 }",
         &[
-            "F0608 2:14 the key `samples` is missing",
-            "F0606 2:16 there is no key `sample`",
+            "F0608 2:14 missing key `samples`",
+            "F0606 2:16 unknown key `sample`",
         ],
     );
     keys(
         "confidence = { samples = 17, temperature = 0 }",
         &[
-            "F0610 2:26 `samples` is 17, the hard cap is 16",
-            "F0611 2:44 `temperature` cannot be this: it lies above 0, is at most 2 and has at most three decimals",
+            "F0610 2:26 `samples` is 17, but the maximum is 16",
+            "F0611 2:44 invalid value for `temperature`: expected a number above 0 and at most 2, with at most three decimals",
         ],
     );
     keys(
         "confidence = { samples = 1, temperature = 2.1 }",
         &[
-            "F0611 2:26 `samples` cannot be this: it is at least 2",
-            "F0611 2:43 `temperature` cannot be this: it lies above 0, is at most 2 and has at most three decimals",
+            "F0611 2:26 invalid value for `samples`: must be at least 2",
+            "F0611 2:43 invalid value for `temperature`: expected a number above 0 and at most 2, with at most three decimals",
         ],
     );
 }
 
 #[test]
 fn x08_synthesis_and_reuse_that_cannot_be() {
-    keys("synthesis = \"modl\"", &["F0617 2:13 `modl` is unknown"]);
+    keys("synthesis = \"modl\"", &["F0617 2:13 unknown name `modl`"]);
     keys(
         "reuse = \"simlar\"",
-        &["F0611 2:9 `reuse` cannot be this: write \"off\", \"same\", or { similar = 0.92 }"],
+        &["F0611 2:9 invalid value for `reuse`: expected \"off\", \"same\" or { similar = 0.92 }"],
     );
-    keys("reuse = {}", &["F0608 2:9 the key `similar` is missing"]);
+    keys("reuse = {}", &["F0608 2:9 missing key `similar`"]);
     keys(
         "reuse = { similar = 1.5 }",
         &[
-            "F0611 2:21 `similar` cannot be this: it lies above 0, is at most 1 and has at most three decimals",
+            "F0611 2:21 invalid value for `similar`: expected a number above 0 and at most 1, with at most three decimals",
         ],
     );
 }
@@ -319,41 +319,45 @@ fn x08_synthesis_and_reuse_that_cannot_be() {
 fn x08_ballots_that_cannot_be() {
     keys(
         "passage_tokens = 49",
-        &["F0611 2:18 `passage_tokens` cannot be this: it is at least 50"],
+        &["F0611 2:18 invalid value for `passage_tokens`: must be at least 50"],
     );
     keys(
         "reasoning_chars = 5000",
-        &["F0610 2:19 `reasoning_chars` is 5000, the hard cap is 4000"],
+        &["F0610 2:19 `reasoning_chars` is 5000, but the maximum is 4000"],
     );
     keys(
         "output_tokens = 9000",
-        &["F0610 2:17 `output_tokens` is 9000, the hard cap is 8192"],
+        &["F0610 2:17 `output_tokens` is 9000, but the maximum is 8192"],
     );
     keys(
         "structured = \"no\"",
-        &["F0607 2:14 `structured` has the wrong type: it is string \"no\", expected a boolean"],
+        &["F0607 2:14 `structured` has the wrong type: expected a boolean, found string \"no\""],
     );
     keys(
         "timeout = \"0s\"",
-        &["F0611 2:11 `timeout` cannot be this: no call takes no time"],
+        &["F0611 2:11 invalid value for `timeout`: must be longer than zero"],
     );
     keys(
         "timeout = \"soon\"",
-        &["F0611 2:11 `timeout` cannot be this: `soon` is no time; write `30s`, `5m` or `2h`"],
+        &[
+            "F0611 2:11 invalid value for `timeout`: invalid duration `soon`; expected e.g. `30s`, `5m` or `2h`",
+        ],
     );
     keys(
         "timeout = \"10m\"",
         &[
-            "F0611 2:11 `timeout` cannot be this: all attempts may not take as long: see `voter_time`",
+            "F0611 2:11 invalid value for `timeout`: must not be longer than `voter_time`, the time of all attempts",
         ],
     );
     keys(
         "voter_time = \"1s\"",
-        &["F0611 2:14 `voter_time` cannot be this: one attempt may take longer: see `timeout`"],
+        &[
+            "F0611 2:14 invalid value for `voter_time`: must not be shorter than `timeout`, the time of one attempt",
+        ],
     );
     keys(
         &format!("instructions = \"{}\"", "x".repeat(4001)),
-        &["F0611 2:16 `instructions` cannot be this: it has more than 4000 characters"],
+        &["F0611 2:16 invalid value for `instructions`: exceeds 4000 characters"],
     );
 }
 
@@ -361,25 +365,25 @@ fn x08_ballots_that_cannot_be() {
 fn x08_a_profile_changes_rules_and_nothing_else() {
     keys(
         "[council.local]\nreuse = \"on\"",
-        &["F0611 3:9 `reuse` cannot be this: write \"off\", \"same\", or { similar = 0.92 }"],
+        &["F0611 3:9 invalid value for `reuse`: expected \"off\", \"same\" or { similar = 0.92 }"],
     );
     keys(
         "[council.local]\nconfidence = { samples = true, temperature = 1 }",
         &[
-            "F0607 3:26 `samples` has the wrong type: it is boolean `true`, expected a whole number that is not negative and not too large",
+            "F0607 3:26 `samples` has the wrong type: expected a whole number in range, found boolean `true`",
         ],
     );
     keys(
         "[council.local.detector]\nscore_min = 1",
-        &["F0606 2:1 there is no key `detector`"],
+        &["F0606 2:1 unknown key `detector`"],
     );
     keys(
         "[[council.local.chief]]\nid = \"X\"",
-        &["F0606 2:1 there is no key `chief`"],
+        &["F0606 2:1 unknown key `chief`"],
     );
     keys(
         "[council.local.local]\ndepth = 1",
-        &["F0606 2:1 there is no key `local`"],
+        &["F0606 2:1 unknown key `local`"],
     );
 }
 
@@ -388,24 +392,24 @@ fn c01_detectors_that_cannot_be() {
     keys(
         "[council.detector]\ntokens_over = 0\ndomains_min = 0\nscore_min = 5\nuncertanty = []",
         &[
-            "F0611 3:15 `tokens_over` cannot be this: it is at least 1",
-            "F0611 4:15 `domains_min` cannot be this: it is at least 1",
-            "F0610 5:13 `score_min` is 5, the hard cap is 4",
-            "F0606 6:1 there is no key `uncertanty`",
+            "F0611 3:15 invalid value for `tokens_over`: must be at least 1",
+            "F0611 4:15 invalid value for `domains_min`: must be at least 1",
+            "F0610 5:13 `score_min` is 5, but the maximum is 4",
+            "F0606 6:1 unknown key `uncertanty`",
         ],
     );
     keys(
         "[council.detector.domains]\ndata = []\n\"a b\" = [\"x\"]\nnet = [\" \"]\nweb = \"x\"",
         &[
             "F0618 3:1 the domain `data` is empty",
-            "F0611 4:1 `a b` cannot be this: a domain's name is letters, digits, `-` and `_`, and begins with a letter",
+            "F0611 4:1 invalid value for `a b`: a domain name starts with a letter and uses only letters, digits, `-` and `_`",
             "F0618 5:8 an entry of `domains` is empty",
-            "F0607 6:7 `web` has the wrong type: it is string \"x\", expected a list",
+            "F0607 6:7 `web` has the wrong type: expected a list, found string \"x\"",
         ],
     );
     let words: Vec<String> = (0..65).map(|at| format!("\"w{at}\"")).collect();
     keys(
         &format!("[council.detector]\nfactors = [\n{}]", words.join(",\n")),
-        &["F0614 68:1 there are more than 64 factors"],
+        &["F0614 68:1 too many factors: the maximum is 64"],
     );
 }

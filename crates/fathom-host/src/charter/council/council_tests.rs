@@ -249,8 +249,8 @@ fn c07_the_run_must_have_room_for_the_whole_tree() {
     assert_eq!(
         of(15, 1),
         [
-            "the council needs `max_total_episodes` of [recursion] to be at least 16, it is 15",
-            "the council needs `episodes` of [budget] to be at least 16, it is 15",
+            "`max_total_episodes` of [recursion] is 15, but the council needs at least 16",
+            "`episodes` of [budget] is 15, but the council needs at least 16",
         ]
     );
     assert_eq!(of(4, 0), Vec::<String>::new());
@@ -288,7 +288,7 @@ fn c07_a_budget_with_too_few_calls_is_a_warning() {
     assert_eq!(of(18, ""), Vec::<String>::new());
     assert_eq!(
         of(17, ""),
-        ["F0633 charter.toml:11:1: a budget of 17 calls may not reach for every vote: 18 would"]
+        ["F0633 charter.toml:11:1: 17 calls may not be enough for every vote; 18 are"]
     );
     assert_eq!(
         of(72, "confidence = { samples = 5, temperature = 1 }"),
@@ -313,7 +313,7 @@ fn c01_a_detector_that_never_finds_a_question_complex_is_a_warning() {
     assert_eq!(
         of("", &tree(1, 1)),
         [
-            "F0634 charter.toml:11:1: no sub-chief is ever asked: a question can give 1 of the signals, 2 are needed"
+            "F0634 charter.toml:11:1: sub-chiefs are never asked: a question can give only 1 of the 2 signals needed"
         ]
     );
     assert_eq!(of("", CHIEF), Vec::<String>::new());
@@ -333,7 +333,7 @@ fn c02_a_word_that_is_there_twice_is_a_warning_and_counts_once() {
     );
     assert_eq!(
         warnings(&text),
-        ["F0632 charter.toml:20:26: `lexicon` has `Api` already"]
+        ["F0632 charter.toml:20:26: duplicate word `Api` in `lexicon`"]
     );
     let council = good(&text).council.expect("said");
     assert_eq!(council.chiefs[0].sub_chiefs[0].lexicon, ["api", "DNS"]);

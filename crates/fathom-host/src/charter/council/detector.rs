@@ -76,7 +76,7 @@ impl Desk<'_> {
         let domains = said.into_iter().map(|(name, words)| {
             if !is_id(name.get_ref()) {
                 let why =
-                    "a domain's name is letters, digits, `-` and `_`, and begins with a letter";
+                    "a domain name starts with a letter and uses only letters, digits, `-` and `_`";
                 self.bad(name.get_ref(), &name, why);
             }
             if words.is_empty() {

@@ -218,7 +218,7 @@ impl Desk<'_> {
             let key = key.to_owned();
             self.problem(&said.span(), Flaw::OverCap { key, value, cap });
         } else if value < *bounds.start() {
-            self.bad(key, said, format!("it is at least {}", bounds.start()));
+            self.bad(key, said, format!("must be at least {}", bounds.start()));
         } else {
             return T::try_from(value).ok();
         }

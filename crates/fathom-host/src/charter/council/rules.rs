@@ -184,13 +184,13 @@ impl Desk<'_> {
                 self.bad(
                     "voter_time",
                     said,
-                    "one attempt may take longer: see `timeout`",
+                    "must not be shorter than `timeout`, the time of one attempt",
                 );
             } else if let Some(said) = &table.timeout {
                 self.bad(
                     "timeout",
                     said,
-                    "all attempts may not take as long: see `voter_time`",
+                    "must not be longer than `voter_time`, the time of all attempts",
                 );
             }
         }
@@ -236,7 +236,7 @@ impl Desk<'_> {
         let table = match said.get_ref() {
             WordOr::Word(word) if word == "stated" => return Some(Confidence::Stated),
             WordOr::Word(_) => {
-                let why = "write \"stated\", or { samples = 5, temperature = 0.8 }";
+                let why = "expected \"stated\" or { samples = 5, temperature = 0.8 }";
                 self.bad("confidence", said, why);
                 return None;
             }
@@ -287,7 +287,7 @@ impl Desk<'_> {
                 self.bad(
                     "reuse",
                     said,
-                    "write \"off\", \"same\", or { similar = 0.92 }",
+                    "expected \"off\", \"same\" or { similar = 0.92 }",
                 );
                 return None;
             }
@@ -308,7 +308,9 @@ impl Desk<'_> {
         let milli = thousandths(*said.get_ref(), milli_max).filter(|milli| *milli > 0);
         if milli.is_none() {
             let most = milli_max / 1_000;
-            let why = format!("it lies above 0, is at most {most} and has at most three decimals");
+            let why = format!(
+                "expected a number above 0 and at most {most}, with at most three decimals"
+            );
             self.bad(key, said, why);
         }
         milli
@@ -332,7 +334,7 @@ impl Desk<'_> {
     fn time(&mut self, key: &str, said: Option<&Spanned<String>>) -> Option<Millis> {
         let said = said?;
         match parse_time(said.get_ref()) {
-            Ok(Millis(0)) => self.bad(key, said, "no call takes no time"),
+            Ok(Millis(0)) => self.bad(key, said, "must be longer than zero"),
             Ok(time) => return Some(time),
             Err(cause) => self.bad(key, said, cause),
         }
@@ -342,7 +344,7 @@ impl Desk<'_> {
     fn instructions(&mut self, said: Option<&Spanned<String>>) -> Option<String> {
         let said = said?;
         if said.get_ref().chars().count() > COUNCIL_INSTRUCTIONS_CHARS_MAX {
-            let why = format!("it has more than {COUNCIL_INSTRUCTIONS_CHARS_MAX} characters");
+            let why = format!("exceeds {COUNCIL_INSTRUCTIONS_CHARS_MAX} characters");
             self.bad("instructions", said, why);
         }
         Some(said.get_ref().trim().to_owned())

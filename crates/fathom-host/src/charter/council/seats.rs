@@ -12,8 +12,7 @@ use super::super::manifest;
 use super::Desk;
 
 /// Why something is no id of a seat.
-const ID: &str =
-    "an id is letters, digits, `-` and `_`, begins with a letter and has at most 64 characters";
+const ID: &str = "an id starts with a letter, uses only letters, digits, `-` and `_`, and has at most 64 characters";
 
 /// `[[council.chief]]` and what is below it, as it stands in the file.
 #[derive(Deserialize, Default)]
@@ -97,7 +96,7 @@ impl Desk<'_> {
                 let what = "`focus`".to_owned();
                 self.problem(&focus.span(), Flaw::Empty { what });
             } else if focus.get_ref().chars().count() > FOCUS_CHARS_MAX {
-                let why = format!("it has more than {FOCUS_CHARS_MAX} characters");
+                let why = format!("exceeds {FOCUS_CHARS_MAX} characters");
                 self.bad("focus", focus, why);
             }
         }
@@ -129,10 +128,10 @@ impl Desk<'_> {
         words.retain(|said| {
             let word = said.get_ref().trim();
             if word.chars().count() > NAME_CHARS_MAX {
-                let why = format!("a word has at most {NAME_CHARS_MAX} characters");
+                let why = format!("a word exceeds {NAME_CHARS_MAX} characters");
                 self.bad(list, said, why);
             } else if !word.is_empty() && !word.contains(char::is_alphanumeric) {
-                self.bad(list, said, "a word has a letter or a digit");
+                self.bad(list, said, "a word must contain a letter or a digit");
             }
             let is_new = word.is_empty() || known.insert(word.to_lowercase());
             if !is_new {

@@ -37,7 +37,7 @@ fn weight(name: &str) -> PathBuf {
     let path = folder().join(name);
     assert!(
         path.is_file(),
-        "`{}` is not there: `make test` pulls the weights, FATHOM_TEST_WEIGHTS names another folder",
+        "`{}` is not found: `make test` pulls the weights, FATHOM_TEST_WEIGHTS names another folder",
         path.display()
     );
     path

@@ -315,7 +315,7 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "Clients who wish to be forgotten have a right to it, and on the present machines wiping a person out takes \
              one click. On the others, traces would remain in the spare copies for a year. Our lawyers want that sorted \
              out before any record is taken there.",
-            "Every Sunday a spare copy of our buyers' records is written to tape and driven to a vault. Nobody has yet \
+            "Every Sunday a spare copy of our buyers' records is wrote tape and driven to a vault. Nobody has yet \
              read such a tape on the machines we want to go to. If fire broke out in the first weeks there, we would \
              stand with tapes that nothing can open.",
         ],
@@ -451,7 +451,7 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
              late, with all tests green.",
             "The release plan puts the auth migration in week 44 and the move of the customer database in week 45. The \
              on-call team wants at least two weeks between them, because a rollback of the one would undo the other.",
-            "Nobody has tested a rollback from the new cluster to the present database after customers have written to it. \
+            "Nobody has tested a rollback from the new cluster to the present database after customers have wrote it. \
              Until that rehearsal is done, release management does not agree to a cutover this quarter, whatever the \
              deadline.",
         ],
@@ -482,7 +482,7 @@ pub(crate) const SEATS: [SeatPlants; 9] = [
             "The dry run of carrying the subscriber files over to the new rack took eleven hours instead of the \
              planned seven. It was broken off on Sunday when the row counts did not match. A second dry run on \
              the trial system has to succeed before we set a date for going live.",
-            "There is no way back once shops have written to the client records on the new machines for more than \
+            "There is no way back once shops have wrote the client records on the new machines for more than \
              an hour. The plan names neither a point of no return nor the person who may stop the switchover. The \
              change board will not give its go-ahead for the weekend without both.",
             "We propose to bring people's profiles over in waves: first the staff accounts, then Austria, then \
