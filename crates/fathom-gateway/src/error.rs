@@ -7,19 +7,14 @@ pub enum GatewayError {
     /// A file of policies cannot be read.
     #[error("`{file}`, line {line}: {what}")]
     Syntax {
-        /// The file.
         file: String,
-        /// Its line.
         line: usize,
-        /// What is wrong.
         what: String,
     },
     /// A policy has no id.
     #[error("`{file}`, line {line}: the policy has no `@id`")]
     NoId {
-        /// The file.
         file: String,
-        /// Its line.
         line: usize,
     },
     /// Two policies have the same id.
@@ -27,17 +22,13 @@ pub enum GatewayError {
     DuplicateId {
         /// The file of the second.
         file: String,
-        /// Its line.
         line: usize,
-        /// The id.
         policy: String,
     },
     /// A policy does not fit the schema.
     #[error("`{file}`, line {line}: policy `{policy}` does not fit the schema: {what}")]
     Invalid {
-        /// The file.
         file: String,
-        /// Its line.
         line: usize,
         /// The policy's id.
         policy: String,
@@ -47,31 +38,24 @@ pub enum GatewayError {
     /// An annotation says nothing that is known.
     #[error("`{file}`, line {line}: {what}")]
     Annotation {
-        /// The file.
         file: String,
-        /// Its line.
         line: usize,
-        /// What is wrong.
         what: String,
     },
     /// The schema cannot be used.
     #[error("line {line} of the schema: {what}")]
     Schema {
-        /// Its line.
         line: usize,
-        /// What is wrong.
         what: String,
     },
     /// The entities cannot be used.
     #[error("the entities do not fit the schema: {what}")]
     Entities {
-        /// What is wrong.
         what: String,
     },
     /// The settings cannot be used.
     #[error("the settings of the gateway cannot be used: {what}")]
     Settings {
-        /// What is wrong.
         what: String,
     },
 }

@@ -27,14 +27,12 @@ pub struct Asked<'a> {
     pub effect: &'a EffectRequest,
     /// What the tool's rehearsal said, where it has one.
     pub dry_run: Option<&'a DryRun>,
-    /// When.
     pub at: Timestamp,
 }
 
 /// Decides about effects, on one bundle of policies.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    /// The policies.
     pub bundle: Bundle,
     /// Whose runs it decides about.
     pub tenant: String,

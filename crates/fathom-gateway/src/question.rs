@@ -31,7 +31,6 @@ pub struct Question<'a> {
     pub dry_run: Option<&'a DryRun>,
     /// Flags that people have set.
     pub flags: &'a BTreeSet<String>,
-    /// When.
     pub at: Timestamp,
 }
 

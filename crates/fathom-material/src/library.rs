@@ -44,7 +44,6 @@ const QUESTION_WEIGHT: f32 = 0.3;
 /// What someone wants to know, and from which point of view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Query<'a> {
-    /// The question.
     pub question: &'a str,
     /// What the reader looks at, in words.
     pub focus: &'a str,

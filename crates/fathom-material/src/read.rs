@@ -22,9 +22,7 @@ use crate::walk::{Found, Named, Room, SkipReason, Skipped, Walk};
 pub enum Format {
     /// Paragraphs with blank lines between them.
     Plain,
-    /// Markdown.
     Markdown,
-    /// HTML.
     Html,
     /// One record on each line, as in a log.
     Lines,

@@ -16,7 +16,6 @@ const FOLDERS_LEFT_OUT: [&str; 2] = ["node_modules", "target"];
 pub struct Skipped {
     /// What, as the user would name it.
     pub source: String,
-    /// Why.
     pub reason: SkipReason,
 }
 

@@ -24,7 +24,6 @@ pub enum ModelsError {
     /// The provider wants a key and there is none.
     #[error("model `{id}` needs a key and `{variable}` is not set")]
     MissingKey {
-        /// The model.
         id: String,
         /// The variable that should hold the key.
         variable: String,
@@ -32,9 +31,7 @@ pub enum ModelsError {
     /// The key or its header cannot be sent.
     #[error("the key of model `{id}` cannot go into header `{header}`")]
     UnusableKey {
-        /// The model.
         id: String,
-        /// The header.
         header: String,
     },
     /// The server's address is no address.
@@ -48,7 +45,6 @@ pub enum ModelsError {
     /// The script cannot be read.
     #[error("cannot read the script `{}`", path.display())]
     ScriptUnreadable {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -56,39 +52,31 @@ pub enum ModelsError {
     /// A line of the script is not as it should be.
     #[error("{}:{line}: {cause}", path.display())]
     ScriptLine {
-        /// The file.
         path: PathBuf,
         /// The line, counted from one.
         line: usize,
-        /// What is wrong.
         cause: String,
     },
     /// The tokenizer file cannot be used.
     #[error("cannot use the tokenizer `{}`: {cause}", path.display())]
     Tokenizer {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         cause: String,
     },
     /// The embedded model is not there.
     #[error("model `{id}`: the embedded model is not part of this build yet")]
     NotBuiltIn {
-        /// The model.
         id: String,
     },
     /// No HTTP client can be made, for want of root certificates as a rule.
     #[error("no connection can be made to `{endpoint}`: {cause}")]
     Client {
-        /// The server.
         endpoint: String,
-        /// What is wrong.
         cause: String,
     },
     /// The built-in price list is broken.
     #[error("the built-in price list cannot be read: {cause}")]
     Prices {
-        /// What is wrong.
         cause: String,
     },
 }

@@ -54,7 +54,6 @@ pub(crate) enum Counter {
     Known(Vocabulary),
     /// The tokenizer that the user gave.
     Given(Arc<Tokenizer>),
-    /// Bytes.
     Bytes,
 }
 

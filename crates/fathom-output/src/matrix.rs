@@ -27,7 +27,6 @@ pub enum Form {
 /// A way from a marker to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The channel.
     pub channel: Channel,
     /// How the block is shown there.
     pub form: Form,
@@ -179,7 +178,6 @@ pub enum MatrixError {
     /// It is no TOML, or has more in it than routes.
     #[error("the routes cannot be read: {cause}")]
     Unreadable {
-        /// What is wrong.
         cause: String,
     },
     /// A row for a marker that there is not.
@@ -191,13 +189,11 @@ pub enum MatrixError {
     /// A row that is no list of channels.
     #[error("the routes of `{marker}` are no list of channels")]
     NotARow {
-        /// The row.
         marker: Marker,
     },
     /// A channel that there is not.
     #[error("`{marker}` is to go to `{name}`, which is no channel")]
     UnknownChannel {
-        /// The row.
         marker: Marker,
         /// What was written.
         name: String,
@@ -205,29 +201,23 @@ pub enum MatrixError {
     /// One channel twice in a row.
     #[error("`{marker}` is to go to `{channel}` twice")]
     Twice {
-        /// The row.
         marker: Marker,
-        /// The channel.
         channel: Channel,
     },
     /// Commands are to go to where they are not run.
     #[error("`EXECUTE` is to go to `{channel}`, and commands go to `shell` only")]
     CommandsElsewhere {
-        /// The channel.
         channel: Channel,
     },
     /// Something else than commands is to be run.
     #[error("`{marker}` is to go to `shell`, which takes commands only")]
     NoCommands {
-        /// The row.
         marker: Marker,
     },
     /// A note on a channel that has no place for notes.
     #[error("`{marker}` is to go to `{channel}` as a log, which only `cli` and `web` have")]
     NoLog {
-        /// The row.
         marker: Marker,
-        /// The channel.
         channel: Channel,
     },
 }

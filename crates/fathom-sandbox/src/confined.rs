@@ -83,7 +83,6 @@ pub enum Ended {
 /// What a program wrote. It is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The beginning.
     pub kept: Vec<u8>,
     /// How much it was in all.
     pub bytes: u64,

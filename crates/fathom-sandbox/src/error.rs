@@ -15,15 +15,12 @@ pub enum SandboxError {
     /// The interpreter that was asked for cannot be used.
     #[error("{interpreter} is refused: {reason}")]
     Refused {
-        /// Its name.
         interpreter: &'static str,
-        /// Why.
         reason: String,
     },
     /// The base process ended, or said something that is no message.
     #[error("the sandbox's base process failed: {what}")]
     BaseFailed {
-        /// What happened.
         what: String,
     },
     /// Material that cannot be made into a value.
@@ -52,15 +49,12 @@ pub enum SandboxError {
     /// A program that may not be run, or not like this.
     #[error("`{program}` is not run: {reason}")]
     NotAllowed {
-        /// The program.
         program: String,
-        /// Why.
         reason: String,
     },
     /// A program could not be locked in, or not be started then.
     #[error("the program cannot be confined: {reason}")]
     NotConfined {
-        /// Why.
         reason: String,
     },
     /// The system denied something.

@@ -37,7 +37,6 @@ pub enum ToWorker<'a> {
     Cell {
         /// Number of the cell in its session, from 1.
         cell: u32,
-        /// The code.
         code: &'a str,
         /// Most bytes of output that are kept.
         output: u32,
@@ -48,7 +47,6 @@ pub enum ToWorker<'a> {
     Answer {
         /// The worker's number of the question.
         id: u32,
-        /// The answer.
         reply: Reply<'a>,
     },
 }
@@ -63,7 +61,6 @@ pub enum Reply<'a> {
     Budget {
         /// Model calls.
         calls: Option<u64>,
-        /// Tokens.
         tokens: Option<u64>,
         /// Money.
         cost_usd: Option<f64>,
@@ -160,7 +157,6 @@ pub enum FromWorker<'a> {
     Submit {
         /// The cell that submits.
         cell: u32,
-        /// The answer.
         #[serde(borrow)]
         value: Given<'a>,
     },
@@ -168,7 +164,6 @@ pub enum FromWorker<'a> {
     Draft {
         /// The cell that works on it.
         cell: u32,
-        /// The answer.
         #[serde(borrow)]
         value: Given<'a>,
     },
@@ -182,7 +177,6 @@ pub enum FromWorker<'a> {
     },
     /// The cell ended.
     End {
-        /// The cell.
         cell: u32,
         /// What it printed.
         #[serde(borrow)]
@@ -202,7 +196,6 @@ pub enum FromWorker<'a> {
 pub enum Call<'a> {
     /// Replies of the sub-model.
     Query {
-        /// The prompts.
         #[serde(borrow)]
         prompts: Batch<Words<'a>>,
         /// Regular expression that each whole reply must match.
@@ -214,7 +207,6 @@ pub enum Call<'a> {
     },
     /// Answers of children.
     Recurse {
-        /// The tasks.
         #[serde(borrow)]
         tasks: Batch<Task<'a>>,
     },

@@ -25,7 +25,6 @@ pub struct Material {
     pub name: String,
     /// How it stands there.
     pub form: Form,
-    /// Its text.
     pub content: Content,
 }
 

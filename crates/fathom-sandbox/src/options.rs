@@ -55,9 +55,7 @@ pub enum Choice {
 /// A program that becomes a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommand {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
@@ -85,7 +83,6 @@ impl Interpreter {
 pub struct Isolation {
     /// What runs the code.
     pub interpreter: Interpreter,
-    /// Its version.
     pub version: String,
     /// Where it lies, when it is a program of its own.
     pub program: Option<PathBuf>,

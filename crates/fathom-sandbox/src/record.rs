@@ -11,7 +11,6 @@ const DRAFTS_BYTES: u64 = 8 << 20;
 /// A cell that ended, and whose session lived on.
 #[derive(Clone, Debug)]
 pub struct PastCell {
-    /// Its code.
     pub code: Text,
     /// What it asked.
     pub asked: Vec<Asked>,
@@ -22,9 +21,7 @@ pub struct PastCell {
 /// A question that was asked, and its answer if there was one.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The question.
     pub question: CellQuestion,
-    /// The answer.
     pub reply: Option<CellReply>,
 }
 

@@ -17,7 +17,6 @@ const CHANNEL_MAX: usize = 1 << 20;
 /// A cell to run.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// The code.
     pub code: Text,
     /// What it may use.
     pub limits: CellLimits,
@@ -30,7 +29,6 @@ pub struct Cell {
 pub enum Heard {
     /// It wants to know something.
     Asked(CellQuestion),
-    /// It ended.
     Ended(CellEnd),
 }
 

@@ -67,7 +67,6 @@ pub(crate) struct Ears {
 /// How a talk ended.
 #[derive(Debug)]
 pub(crate) enum Talked {
-    /// The cell ended.
     Ended(Box<CellEnd>),
     /// The cell waited for an answer, and its place was wanted by others.
     Evicted {

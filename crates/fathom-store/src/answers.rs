@@ -47,9 +47,7 @@ pub struct AnswerKey([u8; 32]);
 /// Where an answer stands in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerPlace {
-    /// The run.
     pub run: RunId,
-    /// The episode.
     pub episode: EpisodeId,
     /// The call that was answered.
     pub ask: AskId,

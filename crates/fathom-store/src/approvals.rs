@@ -74,11 +74,9 @@ pub enum YesNo {
 /// What a person said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Word {
-    /// Yes or no.
     pub answer: YesNo,
     /// Who said it, as `os:alice` or `key:0123456789abcdef`.
     pub by: String,
-    /// When.
     pub at: Timestamp,
     /// Why; empty when nothing was said.
     pub why: String,
@@ -146,7 +144,6 @@ impl ApprovalState {
 /// What a run asks of people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Its name.
     pub id: ApprovalId,
     /// Who asks.
     pub owner: ClaimOwner,

@@ -168,9 +168,7 @@ impl ChainCheck {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the chain breaks at record {seq}: {why}")]
 pub struct Break {
-    /// Where.
     pub seq: Seq,
-    /// How.
     pub why: BreakKind,
 }
 

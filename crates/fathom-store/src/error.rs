@@ -60,7 +60,6 @@ pub enum StoreError {
     /// A newer Fathom wrote a file beside the journal.
     #[error("`{}` has format {found}; this program knows {known}", path.display())]
     NewerFile {
-        /// The file.
         path: PathBuf,
         /// The format of the file.
         found: u64,
@@ -76,19 +75,16 @@ pub enum StoreError {
     /// There is no such run.
     #[error("there is no run `{run}`")]
     UnknownRun {
-        /// Its id.
         run: RunId,
     },
     /// The run is there already.
     #[error("run `{run}` exists already")]
     RunExists {
-        /// Its id.
         run: RunId,
     },
     /// Another owner has taken the run over.
     #[error("run `{run}` has a newer owner: epoch {} instead of {}", current.0, held.0)]
     Fenced {
-        /// Which run.
         run: RunId,
         /// The epoch that wanted to write.
         held: Epoch,
@@ -98,15 +94,12 @@ pub enum StoreError {
     /// The run has an owner that works on it.
     #[error("run `{run}` is being worked on by another process")]
     Owned {
-        /// Which run.
         run: RunId,
     },
     /// The place in the chain is not the next one, or is taken.
     #[error("record {seq} of episode {episode} in run `{run}` is not the next of its chain")]
     OutOfOrder {
-        /// Which run.
         run: RunId,
-        /// Which episode.
         episode: EpisodeId,
         /// The place that was asked for.
         seq: Seq,
@@ -131,19 +124,16 @@ pub enum StoreError {
     /// A sealed text is not there.
     #[error("text {address} is missing")]
     MissingBlob {
-        /// Its address.
         address: Digest,
     },
     /// A sealed text is not what was written.
     #[error("text {address} is damaged")]
     DamagedBlob {
-        /// Its address.
         address: Digest,
     },
     /// The run's key does not open a text.
     #[error("text {address} was sealed with another key")]
     WrongKey {
-        /// Its address.
         address: Digest,
     },
     /// A key can be read by other users.
@@ -159,7 +149,6 @@ pub enum StoreError {
     /// A key file holds no key.
     #[error("`{}` does not hold a key", path.display())]
     DamagedKey {
-        /// The file.
         path: PathBuf,
     },
     /// The system gave no random bits.

@@ -56,7 +56,6 @@ const SAMPLE: &str = "at_ms, score_milli, prime, lite, initiative";
 pub struct Act {
     /// Its place in the record, from one.
     pub seq: u64,
-    /// When.
     pub at: Timestamp,
     /// What it is about: a charter's name, or the id of a proposal.
     pub subject: String,
@@ -71,7 +70,6 @@ pub struct Act {
 /// An act to be written down.
 #[derive(Clone, Copy, Debug)]
 pub struct NewAct<'a> {
-    /// When.
     pub at: Timestamp,
     /// What it is about.
     pub subject: &'a str,
@@ -108,7 +106,6 @@ impl Initiative {
 /// How the stack stood at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When.
     pub at: Timestamp,
     /// The stability score, in thousandths.
     pub score_milli: u16,

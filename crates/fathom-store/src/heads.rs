@@ -27,13 +27,11 @@ const KEY_ID_CHARS: usize = 16;
 /// The state of one chain at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The run.
     pub run: RunId,
     /// The episode whose chain it is.
     pub episode: EpisodeId,
     /// The last record.
     pub seq: Seq,
-    /// Its digest.
     pub hash: Digest,
     /// When the record was taken in.
     pub at: Timestamp,

@@ -6,13 +6,11 @@ use fathom_core::unit::Timestamp;
 /// A tool as a charter met it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// The charter.
     pub charter: String,
     /// The tool's name, with that of its server.
     pub tool: String,
     /// Digest of its name, description and schema.
     pub digest: Digest,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -41,9 +39,7 @@ pub enum Standing {
     First,
     /// A person let it in.
     Accepted {
-        /// Who.
         by: String,
-        /// When.
         at: Timestamp,
     },
     /// It differs from what was let in, and nobody has said yes.

@@ -8,11 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The ask that wants to send, or did.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClaimOwner {
-    /// Its run.
     pub run: RunId,
-    /// Its episode.
     pub episode: EpisodeId,
-    /// The ask.
     pub ask: AskId,
 }
 
@@ -25,7 +22,6 @@ pub struct Claim {
     pub payload: Digest,
     /// Who wants to send it.
     pub owner: ClaimOwner,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -55,13 +51,10 @@ pub enum ClaimOutcome {
 /// A person's word that the holder of a key may be passed over, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// The key.
     pub key: IdempotencyKey,
     /// Who says so.
     pub by: String,
-    /// When.
     pub at: Timestamp,
-    /// Why.
     pub why: String,
 }
 

@@ -11,7 +11,6 @@ use crate::entry::{Entry, Mark};
 /// A run before its first record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// Its id.
     pub run: RunId,
     /// Name of the root's program.
     pub program: String,
@@ -45,7 +44,6 @@ impl RunState {
 /// One line of the list of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunInfo {
-    /// Its id.
     pub run: RunId,
     /// Its newest owner.
     pub epoch: Epoch,

@@ -87,7 +87,6 @@ fn keyed(key: &[u8; KEY_BYTES]) -> Hmac<Sha256> {
 pub struct Blob {
     /// The digest of the bytes.
     pub address: Digest,
-    /// The bytes.
     pub bytes: Vec<u8>,
 }
 

@@ -14,7 +14,6 @@ pub struct SignalId(pub u64);
 /// it to the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedSignal {
-    /// Its name.
     pub id: SignalId,
     /// What it says.
     pub signal: Signal,
@@ -27,7 +26,6 @@ pub struct KillOrder {
     pub scope: KillScope,
     /// Who gave it.
     pub by: String,
-    /// When.
     pub at: Timestamp,
     /// Why; empty when nothing was said.
     pub why: String,
@@ -54,6 +52,5 @@ impl KillRecord {
 pub enum Lifted {
     /// It was thrown, and no longer is.
     Now,
-    /// It was not thrown.
     WasNotThrown,
 }

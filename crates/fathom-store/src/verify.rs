@@ -24,7 +24,6 @@ const PROBLEMS_MAX: usize = 1000;
 pub enum Scope {
     /// Every run of the journal, and every run that has a signed head.
     All,
-    /// One run.
     Run(RunId),
 }
 
@@ -59,7 +58,6 @@ pub struct Problem {
     pub episode: Option<EpisodeId>,
     /// The record; none when it concerns the whole chain.
     pub seq: Option<Seq>,
-    /// What it is.
     #[serde(serialize_with = "as_text")]
     pub what: Fault,
 }
@@ -91,17 +89,14 @@ pub enum Fault {
     Misfiled,
     /// The record says a child ended with this head, and the child's chain does not have it.
     ChildHead {
-        /// The child.
         child: EpisodeId,
     },
     /// A text of the record is missing.
     MissingText {
-        /// Its address.
         address: Digest,
     },
     /// A text of the record is not what was written.
     DamagedText {
-        /// Its address.
         address: Digest,
     },
     /// A signed head covers this record, and it is gone: the tail was cut off.
@@ -165,7 +160,6 @@ impl fmt::Display for Fault {
 
 /// What verification needs.
 pub struct Verifier<'a> {
-    /// The journal.
     pub journal: &'a dyn Journal,
     /// The file of signed heads; none when heads are not kept.
     pub heads: Option<&'a Path>,

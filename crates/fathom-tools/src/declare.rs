@@ -110,7 +110,6 @@ pub enum Kind {
     Http(Box<http::declaration::Declaration>),
     /// By a program.
     Shell(shell::Declaration),
-    /// In a browser.
     Browser(Box<browser::Declaration>),
 }
 

@@ -17,7 +17,6 @@ pub enum ToolsError {
     /// A name that cannot be used.
     #[error("the name `{name}` {cause}")]
     Name {
-        /// The name.
         name: String,
         /// What is wrong with it.
         cause: &'static str,
@@ -25,7 +24,6 @@ pub enum ToolsError {
     /// A schema that cannot be used.
     #[error("the schema of `{tool}` {cause}")]
     Schema {
-        /// The tool.
         tool: String,
         /// What is wrong with it.
         cause: String,
@@ -41,9 +39,7 @@ pub enum ToolsError {
     /// A placeholder that no argument fills.
     #[error("`{{{place}}}` of `{tool}` is no argument of its schema")]
     Place {
-        /// The tool.
         tool: String,
-        /// The placeholder.
         place: String,
     },
     /// A declaration that contradicts itself or lacks something.
@@ -60,21 +56,17 @@ pub enum ToolsError {
     /// A key that is not there.
     #[error("the variable `{name}` is not set")]
     Secret {
-        /// The variable.
         name: String,
     },
     /// Arguments that the tool does not take.
     #[error("the arguments do not fit the tool: {cause}")]
     Arguments {
-        /// Why.
         cause: String,
     },
     /// One argument that cannot be put where it belongs.
     #[error("the argument `{name}` cannot be used: {cause}")]
     Argument {
-        /// The argument.
         name: String,
-        /// Why.
         cause: &'static str,
     },
     /// An effect that belongs to another tool or lands somewhere else.
@@ -86,21 +78,17 @@ pub enum ToolsError {
     /// The HTTP client cannot be made.
     #[error("the HTTP client cannot be made: {cause}")]
     Client {
-        /// Why.
         cause: String,
     },
     /// A tool server does not start, or cannot be reached.
     #[error("the tool server `{server}` does not answer: {cause}")]
     Server {
-        /// The server.
         server: String,
-        /// Why.
         cause: String,
     },
     /// A tool is not what a person accepted.
     #[error("the tool `{tool}` changed: accepted as {pinned}, and is now {found}")]
     Quarantined {
-        /// The tool.
         tool: String,
         /// What was accepted.
         pinned: Digest,
@@ -110,7 +98,6 @@ pub enum ToolsError {
     /// There is no such tool.
     #[error("there is no tool `{name}`")]
     Unknown {
-        /// The name.
         name: String,
     },
 }

@@ -34,7 +34,6 @@ pub enum KeyPlace {
 /// What came back.
 #[derive(Clone, Debug)]
 pub struct Posted {
-    /// The status.
     pub status: u16,
     headers: HeaderMap,
     /// The beginning of the body.

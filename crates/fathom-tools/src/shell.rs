@@ -81,12 +81,10 @@ pub enum Ran {
     },
     /// It never began.
     NotStarted {
-        /// Why.
         cause: String,
     },
     /// It was stopped at a limit.
     Stopped {
-        /// Which one.
         cause: String,
     },
 }

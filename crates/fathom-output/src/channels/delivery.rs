@@ -48,7 +48,6 @@ pub enum Part {
 pub struct Delivery {
     /// Where it goes.
     pub channel: Channel,
-    /// What it is.
     pub kind: BlockKind,
     /// Which block of the stream it is, counted from zero in the order in which they begin.
     pub block: u32,

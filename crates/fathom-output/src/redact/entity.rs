@@ -211,12 +211,10 @@ pub enum Kind {
     Entity(Entity),
     /// Something that a rule of the content policy names.
     Policy {
-        /// The rule.
         rule: Arc<str>,
         /// Why it is there.
         reason: Arc<str>,
     },
-    /// Profanity.
     Profanity,
 }
 
@@ -238,7 +236,6 @@ pub struct Span {
     pub start: usize,
     /// Where it ends.
     pub end: usize,
-    /// What it is.
     pub kind: Kind,
     /// What became of it.
     pub action: Action,

@@ -23,7 +23,6 @@ pub enum RedactError {
     /// There is more of something than is allowed.
     #[error("the rules have {found} {what}, the limit is {max}")]
     TooMany {
-        /// Of what.
         what: &'static str,
         /// How much there is.
         found: usize,
@@ -33,17 +32,13 @@ pub enum RedactError {
     /// A word, phrase or prefix cannot be looked for.
     #[error("`{word}` cannot be looked for: {what}")]
     Word {
-        /// The word.
         word: String,
-        /// Why not.
         what: &'static str,
     },
     /// A pattern of the content policy cannot be used.
     #[error("the pattern `{pattern}` of rule `{rule}` cannot be used: {what}")]
     Pattern {
-        /// The rule.
         rule: String,
-        /// The pattern.
         pattern: String,
         /// What is wrong with it.
         what: String,
@@ -51,17 +46,13 @@ pub enum RedactError {
     /// The form of a service's keys makes no sense.
     #[error("keys of `{service}` cannot be recognised: {what}")]
     Service {
-        /// The service.
         service: String,
-        /// What is wrong.
         what: &'static str,
     },
     /// Two rules of the content policy have the same name, or a name that a mark cannot show.
     #[error("`{rule}` cannot be the name of a rule: {what}")]
     Rule {
-        /// The name.
         rule: String,
-        /// Why not.
         what: &'static str,
     },
     /// An action needs a key and there is none.
@@ -78,7 +69,6 @@ pub enum RedactError {
     Action {
         /// What it was written for.
         what: String,
-        /// The action.
         action: &'static str,
     },
 }

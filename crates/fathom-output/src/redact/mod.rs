@@ -50,7 +50,6 @@ use scan::{Found, Recognisers};
 /// A text that may leave, and what was found in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redacted {
-    /// The text.
     pub text: String,
     /// What was found, in order of where it began.
     pub spans: Vec<Span>,
@@ -66,7 +65,6 @@ impl Redacted {
 /// A text whose tokens were opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The text.
     pub text: String,
     /// How many tokens were opened.
     pub opened: usize,

@@ -13,9 +13,7 @@ pub enum ChannelStoreError {
     /// The file or a key cannot be used.
     #[error("the channels in `{}` cannot be used: {source}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: StoreError,
     },
     /// A newer Fathom wrote the file.

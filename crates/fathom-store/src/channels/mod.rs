@@ -32,7 +32,6 @@ pub const FEED_READ_MAX: u32 = 1_000;
 pub struct DeliveryId<'a> {
     /// Run, episode and block.
     pub id: &'a str,
-    /// The channel.
     pub channel: &'a str,
 }
 
@@ -54,7 +53,6 @@ pub struct Progress {
 pub struct FeedEntry {
     /// Its number, which only grows. Whoever comes back reads on after the last one seen.
     pub seq: u64,
-    /// The run.
     pub run: RunId,
     /// When it was added.
     pub at: Timestamp,

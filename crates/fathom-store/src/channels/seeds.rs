@@ -77,22 +77,18 @@ pub struct NewSeed<'a> {
     pub id: &'a str,
     /// The run that had it.
     pub run: RunId,
-    /// What it is.
     pub kind: SeedKind,
     /// What it says, as it was said. It is sealed under the key of its run.
     pub text: &'a str,
-    /// When.
     pub created: Timestamp,
 }
 
 /// Something that is kept.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Seed {
-    /// Its name.
     pub id: String,
     /// The run that had it.
     pub run: RunId,
-    /// What it is.
     pub kind: SeedKind,
     /// What it says; none where its run was shredded.
     pub text: Option<String>,

@@ -24,13 +24,11 @@ pub enum HistoryError {
     /// A line is nothing that was ever written.
     #[error("line {line} of the session's history is not a record")]
     NotARecord {
-        /// Which line.
         line: u64,
     },
     /// A line holds a record that belongs elsewhere: one was dropped, added or moved.
     #[error("line {line} of the session's history holds record {found}")]
     Moved {
-        /// Which line.
         line: u64,
         /// The record that it says it holds.
         found: u64,
@@ -38,7 +36,6 @@ pub enum HistoryError {
     /// A line was changed, comes from another session, or does not follow the line before it.
     #[error("line {line} of the session's history is not what was written there")]
     Changed {
-        /// Which line.
         line: u64,
     },
     /// The end of the file is missing.
@@ -52,13 +49,11 @@ pub enum HistoryError {
     /// The line that the journal remembers is another one.
     #[error("line {line} of the session's history is not the one that the journal knows")]
     OtherHead {
-        /// Which line.
         line: u64,
     },
     /// The key of a line is not there.
     #[error("the key {key} of line {line} of the session's history is missing")]
     MissingKey {
-        /// Which line.
         line: u64,
         /// Its key, counted from one.
         key: u32,

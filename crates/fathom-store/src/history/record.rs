@@ -19,9 +19,7 @@ pub struct HistoryEntry {
     pub who: Who,
     /// What was said.
     pub text: String,
-    /// When.
     pub at_ms: Timestamp,
-    /// In which run.
     pub run: RunId,
 }
 

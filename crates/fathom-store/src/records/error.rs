@@ -15,15 +15,12 @@ pub enum RecordStoreError {
     /// The file or its key cannot be used.
     #[error("the domains in `{}` cannot be used: {source}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: StoreError,
     },
     /// A record is not what was written.
     #[error("the record `{record}` is not what was written, or its key is another one")]
     Changed {
-        /// Which one.
         record: String,
     },
     /// A newer Fathom wrote the file.
@@ -37,7 +34,6 @@ pub enum RecordStoreError {
     /// A key came with another request than the first time.
     #[error("the request `{key}` was another one before")]
     AnotherRequest {
-        /// The key.
         key: String,
     },
     /// What a person or an ingestion wanted to keep breaks a rule.

@@ -47,11 +47,9 @@ impl fmt::Debug for Records {
 /// Which episode asks, by which ask and when.
 #[derive(Clone, Debug)]
 pub struct Asker {
-    /// Its run.
     pub run: RunId,
     /// Its place in the run.
     pub episode: EpisodeId,
-    /// Its role.
     pub role: Role,
     /// The ask, which names the request for ever.
     pub ask: AskId,

@@ -18,9 +18,7 @@ pub const CATALOGUE_ENTRIES_MAX: usize = 200_000;
 /// What a list that stands by itself holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
-    /// Symbols.
     Symbols,
-    /// Kits.
     Kits,
     /// Personas.
     Agents,
@@ -39,11 +37,8 @@ impl ListOf {
 /// Symbols, kits and personas. What was read goes out again as it was; a field that is null or empty counts as missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Catalogue {
-    /// The symbols.
     pub symbols: Vec<Symbol>,
-    /// The kits.
     pub kits: Vec<Kit>,
-    /// The personas.
     pub agents: Vec<Persona>,
 }
 

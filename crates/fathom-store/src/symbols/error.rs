@@ -44,9 +44,7 @@ pub enum SymbolStoreError {
     /// The file cannot be used.
     #[error("the symbols in `{}` cannot be used: {source}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         source: StoreError,
     },
     /// Something that nobody can have written.
@@ -78,7 +76,6 @@ pub enum SymbolStoreError {
     /// The embedding model failed.
     #[error("the embedding model `{model}` failed: {what}")]
     Embedding {
-        /// Its name.
         model: String,
         /// What it said.
         what: String,
@@ -86,7 +83,6 @@ pub enum SymbolStoreError {
     /// A key came with another request than the first time.
     #[error("the request `{key}` was another one before")]
     AnotherRequest {
-        /// The key.
         key: String,
     },
     /// Others changed the same things again and again.

@@ -59,7 +59,6 @@ pub enum Act {
     Open(String),
     /// Puts a value into a field.
     Fill(Fill),
-    /// Clicks.
     Click(String),
     /// Waits for something to be seen.
     Expect(Expect),
@@ -69,7 +68,6 @@ pub enum Act {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fill {
-    /// The field.
     pub selector: String,
     /// A text, `{argument}` or `{key}`.
     pub value: Option<String>,
@@ -81,7 +79,6 @@ pub struct Fill {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// Where.
     pub selector: String,
     /// A text, `{argument}` or `{key}`, that is found in it.
     pub text: Option<String>,

@@ -37,9 +37,7 @@ const WATCH: &str = r#""$0" "$@" </dev/null & read -r _; kill -KILL 0"#;
 /// The two programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
-    /// The driver.
     pub chromedriver: PathBuf,
-    /// The browser.
     pub chromium: PathBuf,
 }
 

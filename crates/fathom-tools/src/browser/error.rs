@@ -9,7 +9,6 @@ pub enum BrowserError {
     /// The charter's steps do not hold together.
     #[error("the browser tool cannot be used as it is declared: {cause}")]
     Declaration {
-        /// What is wrong.
         cause: String,
     },
     /// The program is nowhere.

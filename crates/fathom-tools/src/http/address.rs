@@ -13,17 +13,13 @@ pub enum Blocked {
     /// The address is not a public one.
     #[error("the address `{address}` is not public ({kind})")]
     Address {
-        /// The address.
         address: IpAddr,
-        /// What it is.
         kind: &'static str,
     },
     /// The port is neither usual nor named.
     #[error("port {port} of `{host}` is not named by the charter")]
     Port {
-        /// The host.
         host: String,
-        /// The port.
         port: u16,
     },
     /// The form of the address hides something.
@@ -37,7 +33,6 @@ pub enum Blocked {
     Redirect {
         /// Where it leads.
         host: String,
-        /// Why not.
         cause: &'static str,
     },
 }

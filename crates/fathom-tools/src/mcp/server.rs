@@ -89,7 +89,6 @@ impl Live {
 
 /// How a call came back.
 pub(crate) enum Came {
-    /// With an answer.
     Answer(Box<model::CallToolResult>),
     /// With a word that it was not done.
     Refused(String),

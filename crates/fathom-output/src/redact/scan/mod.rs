@@ -35,7 +35,6 @@ enum Word {
     Context(Entity),
     /// What keys of a service begin with, by its place in the list.
     Service(usize),
-    /// `://`.
     Scheme,
     /// What the head of a JSON web token begins with.
     Jwt,
