@@ -1,4 +1,4 @@
-//! Lays out `OpenAI`'s vocabularies as tables that need no loading: the program reads them where they lie.
+//! Lays out `OpenAI`'s vocabularies as tables that need no loading: the program reads them in place.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Writes three files: every token's bytes one after another, where each begins, and a hash table of ranks.
+/// Writes three files: all tokens' bytes in a row, their offsets, and a hash table of ranks.
 fn lay_out(folder: &Path, name: &str, vocabulary: &CoreBPE) -> Result<(), Box<dyn Error>> {
     let mut bytes = Vec::new();
     let mut begins = vec![0_u32];

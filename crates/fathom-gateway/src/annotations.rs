@@ -1,4 +1,4 @@
-//! What a policy says about itself: its id, and on what terms a person must agree.
+//! Annotations of a policy: its id, and the terms on which a person may approve.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,43 @@ use crate::ruling::Approval;
 /// Longest id of a policy, in bytes.
 const ID_BYTES_MAX: usize = 64;
 
-/// The terms of a permit that has any. A word that is not known is refused: misspelt, it would ask nobody.
-pub(crate) fn approval(policy: &Policy) -> Result<Option<Approval>, String> {
+/// A mistake in the annotations of a policy.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AnnotationFault {
+    #[error("unknown annotation `@{0}`")]
+    Unknown(String),
+    #[error("`@expires` and `@second_person` need `@approval`")]
+    WithoutApproval,
+    #[error("`@approval` is not allowed on a `forbid` policy")]
+    OnForbid,
+    #[error("`@second_person` takes no value; write `@second_person(\"\")`")]
+    SecondPersonValue,
+    #[error("invalid duration `{0}`; expected e.g. `72h`, `30m` or `7d`")]
+    Expires(String),
+    #[error("invalid `@id`; expected 1 to {ID_BYTES_MAX} lowercase letters, digits, `-` and `_`")]
+    Id,
+    #[error("empty role in `@approval`; expected role names separated by commas")]
+    EmptyRole,
+}
+
+/// The approval terms of a permit, if it has any. An unknown annotation is refused: misspelt, it would require
+/// no approval.
+pub(crate) fn approval(policy: &Policy) -> Result<Option<Approval>, AnnotationFault> {
     for (key, _) in policy.annotations() {
         if !["id", "approval", "expires", "second_person"].contains(&key) {
-            return Err(format!("the annotation `@{key}` is not known"));
+            return Err(AnnotationFault::Unknown(key.to_owned()));
         }
     }
     let expires = policy.annotation("expires");
     let second_person = policy.annotation("second_person");
     let Some(roles) = policy.annotation("approval") else {
         if expires.is_some() || second_person.is_some() {
-            return Err("`@expires` and `@second_person` need `@approval`".to_owned());
+            return Err(AnnotationFault::WithoutApproval);
         }
         return Ok(None);
     };
     if policy.effect() == Effect::Forbid {
-        return Err("nobody can approve what is forbidden".to_owned());
+        return Err(AnnotationFault::OnForbid);
     }
     let mut approval = Approval {
         roles: read_roles(roles)?,
@@ -34,35 +54,34 @@ pub(crate) fn approval(policy: &Policy) -> Result<Option<Approval>, String> {
             None => false,
             Some("") => true,
             Some(_) => {
-                return Err("`@second_person` takes nothing: `@second_person(\"\")`".to_owned());
+                return Err(AnnotationFault::SecondPersonValue);
             }
         },
         ..Approval::default()
     };
     if let Some(span) = expires {
-        approval.expires_after = duration(span)
-            .ok_or_else(|| format!("`{span}` is no span of time, as `72h`, `30m` or `7d`"))?;
+        approval.expires_after =
+            duration(span).ok_or_else(|| AnnotationFault::Expires(span.to_owned()))?;
     }
     Ok(Some(approval))
 }
 
-/// Checks an id: what stands in a journal and on a line must be readable there.
-pub(crate) fn check_id(id: &str) -> Result<(), String> {
+/// Checks an id: it appears in journals and in one-line messages, so it is plain ASCII without spaces.
+pub(crate) fn check_id(id: &str) -> Result<(), AnnotationFault> {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     if id.is_empty() || id.len() > ID_BYTES_MAX || !id.chars().all(is_plain) {
-        return Err(format!(
-            "`@id` takes at most {ID_BYTES_MAX} small letters, digits, `-` and `_`"
-        ));
+        return Err(AnnotationFault::Id);
     }
     Ok(())
 }
 
-fn read_roles(roles: &str) -> Result<BTreeSet<String>, String> {
+fn read_roles(roles: &str) -> Result<BTreeSet<String>, AnnotationFault> {
+    // An empty list means any person, so it is not the same as a list with an empty name, which is a mistake.
     if roles.is_empty() {
         return Ok(BTreeSet::new());
     }
     let roles = roles.split(',').map(|role| match role.trim() {
-        "" => Err("`@approval` names roles with commas between them".to_owned()),
+        "" => Err(AnnotationFault::EmptyRole),
         role => Ok(role.to_owned()),
     });
     roles.collect()

@@ -1,32 +1,38 @@
-//! Arguments of an effect, as far as policies can hold them.
+//! Arguments of an effect, in the form that policies can test.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use crate::question::CannotJudge;
+
+// Each value becomes a tag of an entity, and a decision builds those entities anew.
 /// Most values in the arguments of one effect.
 const VALUES_MAX: usize = 1_024;
 
-/// Arguments by their JSON pointers, sorted by what they are.
+/// Arguments by JSON pointer, grouped by type.
 #[derive(Debug, Default)]
 pub(crate) struct Arguments {
     pub(crate) texts: BTreeMap<String, String>,
     pub(crate) numbers: BTreeMap<String, i64>,
     pub(crate) truths: BTreeMap<String, bool>,
     pub(crate) lists: BTreeMap<String, Vec<String>>,
-    /// What is none of these.
+    /// Values of other types: null, fractions, mixed lists. Policies see their pointers, to refuse what they
+    /// cannot test.
     pub(crate) left_out: Vec<String>,
 }
 
 impl Arguments {
-    /// Reads JSON; an error says why it cannot be judged.
-    pub(crate) fn read(json: &str) -> Result<Self, String> {
-        let value: Value =
-            serde_json::from_str(json).map_err(|_| "the arguments are no JSON".to_owned())?;
+    /// Reads JSON; an error denies the effect.
+    pub(crate) fn read(json: &str) -> Result<Self, CannotJudge> {
+        let value: Value = serde_json::from_str(json)
+            .map_err(|_| CannotJudge("the arguments are no JSON".to_owned()))?;
         let mut arguments = Self::default();
         arguments.walk(value, &mut String::new());
         if arguments.count() > VALUES_MAX {
-            return Err(format!("the arguments have more than {VALUES_MAX} values"));
+            return Err(CannotJudge(format!(
+                "the arguments have more than {VALUES_MAX} values"
+            )));
         }
         Ok(arguments)
     }
@@ -42,6 +48,7 @@ impl Arguments {
                 for (key, value) in map {
                     let before = at.len();
                     at.push('/');
+                    // RFC 6901: `~` first, or the `~` of an escaped slash would be escaped again.
                     at.push_str(&key.replace('~', "~0").replace('/', "~1"));
                     self.walk(value, at);
                     at.truncate(before);
@@ -54,6 +61,7 @@ impl Arguments {
                 self.truths.insert(at.clone(), truth);
             }
             Value::Number(number) => match number.as_i64() {
+                // Cedar has whole numbers only.
                 Some(number) => {
                     self.numbers.insert(at.clone(), number);
                 }

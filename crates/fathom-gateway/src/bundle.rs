@@ -1,4 +1,4 @@
-//! Policies that were read, checked and hashed together.
+//! Policies that are parsed, checked and hashed together.
 
 use std::collections::{BTreeMap, HashSet};
 use std::str::FromStr as _;
@@ -14,7 +14,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::annotations;
 use crate::error::GatewayError;
-use crate::question::{Prepared, Question, Types};
+use crate::question::{CannotJudge, Prepared, Question, Types};
 use crate::ruling::{Approval, Ruling, Verdict, rule};
 
 /// Longest text of one error in a ruling, in characters.
@@ -24,11 +24,11 @@ const ERROR_CHARS_MAX: usize = 300;
 #[derive(Clone, Debug)]
 pub struct Bundle {
     policies: PolicySet,
-    /// Permits that a person must agree to.
+    /// Terms of the permits that need a person's approval.
     approvals: BTreeMap<String, Approval>,
     schema: Schema,
     entities: Entities,
-    /// Those that any question may need: all but the accounts that no policy names.
+    /// Entities that any question may need: all except accounts that no policy names.
     common: Entities,
     types: Types,
     digest: Digest,
@@ -47,14 +47,15 @@ impl Bundle {
                 let line = line_of(&policy, text);
                 let id = identify(&policy, file, line)?;
                 let approval =
-                    annotations::approval(&policy).map_err(|what| GatewayError::Annotation {
+                    annotations::approval(&policy).map_err(|fault| GatewayError::Annotation {
                         file: file.to_owned(),
                         line,
-                        what: format!("policy `{id}`: {what}"),
+                        what: format!("policy `{id}`: {fault}"),
                     })?;
                 if let Some(approval) = approval {
                     approvals.insert(id.clone(), approval);
                 }
+                // Cedar names policies by their position, which changes when a file is edited; rulings are written down.
                 let policy = policy.new_id(PolicyId::new(&id));
                 policies
                     .add(policy)
@@ -68,7 +69,8 @@ impl Bundle {
         }
         validate(&policies, &schema, &origins)?;
         let entities = read_entities(entities, &schema)?;
-        let types = Types::new().map_err(|what| GatewayError::Schema { line: 1, what })?;
+        let types =
+            Types::new().map_err(|CannotJudge(what)| GatewayError::Schema { line: 1, what })?;
         let common = common(&entities, &policies, &types)?;
         Ok(Self {
             policies,
@@ -97,12 +99,12 @@ impl Bundle {
         ids
     }
 
-    /// What the policies say. Where arguments are tainted, they are also asked as if none were: a policy can make an effect
-    /// harder for what came from outside, and never easier.
+    /// Decides a question. If arguments are tainted, the policies are also evaluated as if none were, and the
+    /// stricter ruling wins: a policy can make an effect harder for what came from outside, never easier.
     pub fn decide(&self, question: &Question<'_>) -> Ruling {
         let prepared = match Prepared::new(question, &self.types, &self.entities, &self.common) {
             Ok(prepared) => prepared,
-            Err(error) => return Ruling::failed(clip(&error)),
+            Err(error) => return Ruling::failed(clip(&error.0)),
         };
         let clean = self.ask(&prepared, &[]);
         let taint = &question.effect.taint;
@@ -115,17 +117,20 @@ impl Bundle {
     fn ask(&self, prepared: &Prepared<'_>, taint: &[Taint]) -> Ruling {
         let request = match prepared.request(taint, &self.schema) {
             Ok(request) => request,
-            Err(error) => return Ruling::failed(clip(&error)),
+            Err(error) => return Ruling::failed(clip(&error.0)),
         };
         let response =
             Authorizer::new().is_authorized(&request, &self.policies, &prepared.entities);
         let diagnostics = response.diagnostics();
+        // Cedar's order of errors and policies is not stable, and the ruling is written down.
         let errors = diagnostics.errors().map(|error| clip(&error.to_string()));
         let mut errors: Vec<String> = errors.collect();
         let mut policies: Vec<String> = diagnostics.reason().map(ToString::to_string).collect();
         errors.sort_unstable();
         policies.sort_unstable();
         let verdict = match response.decision() {
+            // A policy that fails to evaluate is skipped by Cedar. It may have been the one that forbids, so
+            // any error denies.
             Decision::Allow if errors.is_empty() => self.terms(&policies),
             Decision::Allow | Decision::Deny => Some(Verdict::Deny),
         };
@@ -140,7 +145,8 @@ impl Bundle {
         }
     }
 
-    /// A permit that asks for a person is not made up for by one that does not. Nothing when nobody could meet all terms.
+    /// Combines the approval terms of all matching permits: a permit without terms does not override one with
+    /// terms. `None` if nobody could meet all of them.
     fn terms(&self, policies: &[String]) -> Option<Verdict> {
         let mut asked = policies.iter().filter_map(|id| self.approvals.get(id));
         let Some(first) = asked.next() else {
@@ -164,7 +170,10 @@ fn read(file: &str, text: &str) -> Result<Vec<Policy>, GatewayError> {
     if let Some(template) = policies.templates().next() {
         let loc = template.as_ref().loc();
         let line = loc.map_or(1, |loc| line_number(text, loc.start()));
-        return Err(syntax(line, "a template decides nothing here".to_owned()));
+        return Err(syntax(
+            line,
+            "policy templates are not supported".to_owned(),
+        ));
     }
     Ok(policies.policies().cloned().collect())
 }
@@ -176,13 +185,17 @@ fn identify(policy: &Policy, file: &str, line: usize) -> Result<String, GatewayE
     };
     match annotations::check_id(id) {
         Ok(()) => Ok(id.to_owned()),
-        Err(what) => Err(GatewayError::Annotation { file, line, what }),
+        Err(fault) => Err(GatewayError::Annotation {
+            file,
+            line,
+            what: fault.to_string(),
+        }),
     }
 }
 
 type Origins<'a> = BTreeMap<String, (&'a str, &'a str, usize)>;
 
-/// Checks every policy. A warning refuses too: a rule that can never hold is not what its writer meant.
+/// Checks every policy. Warnings are errors too: a rule that can never match is not what its author meant.
 fn validate(
     policies: &PolicySet,
     schema: &Schema,
@@ -226,7 +239,7 @@ fn read_entities(text: &str, schema: &Schema) -> Result<Entities, GatewayError> 
     })
 }
 
-/// What every question is asked with. Accounts are many, and a question is about one.
+/// Entities that every question is evaluated with. There may be many accounts, and a question is about one.
 fn common(
     entities: &Entities,
     policies: &PolicySet,
@@ -237,6 +250,7 @@ fn common(
         .flat_map(Policy::entity_literals)
         .collect();
     let is_account = |uid: &EntityUid| types.is_account(uid);
+    // An account above another entity is needed to decide about that entity, so then none can be left out.
     let mut above = entities
         .iter()
         .filter_map(|entity| entities.ancestors(&entity.uid()));
@@ -252,11 +266,12 @@ fn common(
     })
 }
 
-/// The same whatever the order of the files; another with any other byte.
+/// Digest that does not depend on the order of the files, and changes with any byte of them.
 fn digest(files: &[(&str, &str)], schema: &str, entities: &str) -> Digest {
     let mut files = files.to_vec();
     files.sort_unstable();
     let mut hash = Sha256::new();
+    // Length before content, or moving bytes from one part to the next would keep the digest.
     let mut add = |part: &str| {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);

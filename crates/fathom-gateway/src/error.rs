@@ -1,79 +1,51 @@
-//! Why policies or settings cannot be used.
+//! Errors of policies and of the settings beside them.
 
-/// What is wrong with a bundle of policies or with the settings beside it.
+/// A bundle of policies, or the settings beside it, cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GatewayError {
     /// A file of policies cannot be read.
     #[error("`{file}`, line {line}: {what}")]
     Syntax {
-        /// The file.
         file: String,
-        /// Its line.
         line: usize,
-        /// What is wrong.
         what: String,
     },
     /// A policy has no id.
     #[error("`{file}`, line {line}: the policy has no `@id`")]
-    NoId {
-        /// The file.
-        file: String,
-        /// Its line.
-        line: usize,
-    },
+    NoId { file: String, line: usize },
     /// Two policies have the same id.
-    #[error("`{file}`, line {line}: there is another policy `{policy}`")]
+    #[error("`{file}`, line {line}: duplicate policy id `{policy}`")]
     DuplicateId {
         /// The file of the second.
         file: String,
-        /// Its line.
         line: usize,
-        /// The id.
         policy: String,
     },
     /// A policy does not fit the schema.
-    #[error("`{file}`, line {line}: policy `{policy}` does not fit the schema: {what}")]
+    #[error("`{file}`, line {line}: policy `{policy}` does not match the schema: {what}")]
     Invalid {
-        /// The file.
         file: String,
-        /// Its line.
         line: usize,
-        /// The policy's id.
         policy: String,
-        /// What does not fit.
         what: String,
     },
-    /// An annotation says nothing that is known.
+    /// An annotation is unknown or has an invalid value.
     #[error("`{file}`, line {line}: {what}")]
     Annotation {
-        /// The file.
         file: String,
-        /// Its line.
         line: usize,
-        /// What is wrong.
         what: String,
     },
     /// The schema cannot be used.
-    #[error("line {line} of the schema: {what}")]
-    Schema {
-        /// Its line.
-        line: usize,
-        /// What is wrong.
-        what: String,
-    },
+    #[error("invalid schema, line {line}: {what}")]
+    Schema { line: usize, what: String },
     /// The entities cannot be used.
-    #[error("the entities do not fit the schema: {what}")]
-    Entities {
-        /// What is wrong.
-        what: String,
-    },
+    #[error("invalid entities: {what}")]
+    Entities { what: String },
     /// The settings cannot be used.
-    #[error("the settings of the gateway cannot be used: {what}")]
-    Settings {
-        /// What is wrong.
-        what: String,
-    },
+    #[error("invalid gateway settings: {what}")]
+    Settings { what: String },
 }
 
 impl GatewayError {
@@ -91,17 +63,17 @@ impl GatewayError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Syntax { .. } => "check the line: a policy is `permit (…);` or `forbid (…);`",
             Self::NoId { .. } => "write `@id(\"what-it-does\")` above the policy",
-            Self::DuplicateId { .. } => "give one of them another id",
+            Self::DuplicateId { .. } => "change one of the ids",
             Self::Invalid { .. } => {
-                "check the names of roles, actions and attributes; an action must stand in `gateway.toml`"
+                "check the names of roles, actions and attributes; list every action in `gateway.toml`"
             }
             Self::Annotation { .. } => {
-                "a policy may have `@id`, and a permit `@approval`, `@expires` and `@second_person`"
+                "use `@id` on any policy, and `@approval`, `@expires` and `@second_person` on a permit"
             }
             Self::Schema { .. } => "check the names of actions in `gateway.toml`",
             Self::Entities { .. } => {

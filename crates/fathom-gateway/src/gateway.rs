@@ -1,4 +1,4 @@
-//! The decision about an effect: what the policies say, and what no policy can lift.
+//! Decisions about effects: what the policies say, and what no policy can override.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,38 +14,34 @@ use crate::bundle::Bundle;
 use crate::question::Question;
 use crate::ruling::{Approval, Verdict, rule};
 
-/// An effect that is asked for.
+/// A request for an effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// Which run asks.
     pub run: RunId,
-    /// What the asking episode is for.
+    /// Role of the asking episode.
     pub role: Role,
-    /// How much its contract lets it do by itself.
+    /// Autonomy that the episode's contract grants.
     pub autonomy: Autonomy,
-    /// What it wants.
     pub effect: &'a EffectRequest,
-    /// What the tool's rehearsal said, where it has one.
+    /// Result of the tool's dry run, if it has one.
     pub dry_run: Option<&'a DryRun>,
-    /// When.
     pub at: Timestamp,
 }
 
 /// Decides about effects, on one bundle of policies.
 #[derive(Clone, Debug)]
 pub struct Gateway {
-    /// The policies.
     pub bundle: Bundle,
-    /// Whose runs it decides about.
+    /// Tenant whose runs it decides about.
     pub tenant: String,
-    /// Flags that people have set.
+    /// Flags that are set.
     pub flags: BTreeSet<String>,
-    /// The most that episodes of a role do by themselves, whatever their contracts say.
+    /// Maximum autonomy by role, whatever the contracts say.
     pub autonomy_max: BTreeMap<Role, Autonomy>,
 }
 
 impl Gateway {
-    /// Decides. A no stays a no: autonomy and taint only ever make it harder.
+    /// Decides. A denial stays a denial: autonomy and taint only make it stricter.
     pub fn decide(&self, asked: &Asked<'_>) -> (PolicyDecision, Grounds) {
         let grounds = Grounds {
             bundle: self.bundle.digest(),
@@ -78,6 +74,7 @@ impl Gateway {
             Verdict::Allow => None,
             Verdict::Approve(approval) => Some(approval),
         };
+        // After the policies, so that a denial names the policy that made it and not the autonomy.
         if changes && autonomy == Autonomy::Suggest {
             let rule = rule::AUTONOMY.to_owned();
             return PolicyDecision::Deny { rule };
@@ -108,7 +105,8 @@ impl Gateway {
     }
 }
 
-/// What a yes is bound to: this run, tool, target and event, these arguments byte by byte, and these policies.
+/// Digest that an approval is bound to: this run, tool, target and event, the exact bytes of the arguments, and
+/// these policies.
 pub fn binding(run: RunId, effect: &EffectRequest, bundle: Digest) -> Digest {
     let Target {
         tenant,
@@ -117,6 +115,7 @@ pub fn binding(run: RunId, effect: &EffectRequest, bundle: Digest) -> Digest {
         action,
     } = &effect.target;
     let mut hash = Sha256::new();
+    // Length before content, or two effects that split the same bytes differently would share an approval.
     let mut add = |part: &[u8]| {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part);

@@ -1,4 +1,4 @@
-//! A question to the policies, in their own terms.
+//! Questions to the policies, in Cedar's terms.
 
 use std::collections::{BTreeSet, HashSet};
 use std::str::FromStr as _;
@@ -14,28 +14,34 @@ use fathom_core::unit::Timestamp;
 
 use crate::arguments::Arguments;
 
-/// Everything policies may look at.
+/// Everything that policies can test.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
-    /// Which run asks.
     pub run: RunId,
-    /// Whose run it is.
+    /// Tenant of the run.
     pub tenant: &'a str,
-    /// What the asking episode is for.
+    /// Role of the asking episode.
     pub role: Role,
-    /// How much it does by itself.
+    /// Autonomy left after the role's maximum.
     pub autonomy: Autonomy,
-    /// What it wants.
     pub effect: &'a EffectRequest,
-    /// What the tool's rehearsal said, where it has one.
+    /// Result of the tool's dry run, if it has one.
     pub dry_run: Option<&'a DryRun>,
-    /// Flags that people have set.
+    /// Flags that are set.
     pub flags: &'a BTreeSet<String>,
-    /// When.
     pub at: Timestamp,
 }
 
-/// The schema's types, read once.
+/// A question that cannot be put to the policies. The text becomes an error of the ruling, which denies.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct CannotJudge(pub(crate) String);
+
+fn cannot_judge(error: impl std::fmt::Display) -> CannotJudge {
+    CannotJudge(error.to_string())
+}
+
+/// Entity types of the schema, parsed once.
 #[derive(Clone, Debug)]
 pub(crate) struct Types {
     role: EntityTypeName,
@@ -52,8 +58,8 @@ pub(crate) struct Types {
 }
 
 impl Types {
-    pub(crate) fn new() -> Result<Self, String> {
-        let of = |name| EntityTypeName::from_str(name).map_err(|error| error.to_string());
+    pub(crate) fn new() -> Result<Self, CannotJudge> {
+        let of = |name| EntityTypeName::from_str(name).map_err(cannot_judge);
         Ok(Self {
             role: of("Role")?,
             autonomy: of("Autonomy")?,
@@ -76,7 +82,8 @@ impl Types {
     }
 }
 
-/// What does not depend on taint: who, what, where, and the entities that stand for the arguments.
+/// The part of a question that does not depend on taint: principal, action, resource, and the entities that
+/// hold the arguments.
 #[derive(Debug)]
 pub(crate) struct Prepared<'a> {
     question: &'a Question<'a>,
@@ -91,10 +98,10 @@ impl<'a> Prepared<'a> {
         types: &'a Types,
         listed: &Entities,
         common: &Entities,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, CannotJudge> {
         let text = &question.effect.arguments;
         if text.is_closed() {
-            return Err("the arguments cannot be read".to_owned());
+            return Err(CannotJudge("the arguments cannot be read".to_owned()));
         }
         let arguments = Arguments::read(text.as_str())?;
         let account = account(types, &question.effect.target, listed)?;
@@ -123,12 +130,12 @@ impl<'a> Prepared<'a> {
             question,
             types,
             left_out: arguments.left_out,
-            entities: entities.map_err(|error| error.to_string())?,
+            entities: entities.map_err(cannot_judge)?,
         })
     }
 
-    /// The request, with so much of its arguments tainted.
-    pub(crate) fn request(&self, taint: &[Taint], schema: &Schema) -> Result<Request, String> {
+    /// The Cedar request, with the given arguments tainted.
+    pub(crate) fn request(&self, taint: &[Taint], schema: &Schema) -> Result<Request, CannotJudge> {
         let Self {
             question, types, ..
         } = self;
@@ -139,10 +146,10 @@ impl<'a> Prepared<'a> {
             self.context(taint)?,
             Some(schema),
         )
-        .map_err(|error| error.to_string())
+        .map_err(cannot_judge)
     }
 
-    fn context(&self, taint: &[Taint]) -> Result<Context, String> {
+    fn context(&self, taint: &[Taint]) -> Result<Context, CannotJudge> {
         use RestrictedExpression as Value;
         let Self {
             question, types, ..
@@ -159,6 +166,7 @@ impl<'a> Prepared<'a> {
             EffectClass::Read => "read",
             EffectClass::Effect => "effect",
         };
+        // UTC: a decision must not depend on where the machine stands.
         let hour = i64::try_from(question.at.0 / 3_600_000 % 24).unwrap_or_default();
         let tainted = taint.iter().map(|taint| taint.argument.clone());
         let mut pairs = vec![
@@ -178,13 +186,14 @@ impl<'a> Prepared<'a> {
             ("flags", set(question.flags.iter().cloned())),
             ("hour", Value::new_long(hour)),
         ];
+        // Absent rather than false where there was no dry run: `has` lets a policy tell the two apart.
         if let Some(dry_run) = question.dry_run {
             pairs.push(("dry_run_ok", Value::new_bool(dry_run.ok)));
         }
         let pairs = pairs
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value));
-        Context::from_pairs(pairs).map_err(|error| error.to_string())
+        Context::from_pairs(pairs).map_err(cannot_judge)
     }
 }
 
@@ -195,7 +204,7 @@ fn uid(kind: &EntityTypeName, id: &str) -> EntityUid {
     EntityUid::from_type_name_and_id(kind.clone(), EntityId::new(id))
 }
 
-/// Names an account over all tenants and platforms, so that no two have the same name.
+/// Id of an account across tenants and platforms. The parts are escaped, so that no two accounts share an id.
 fn account_id(target: &Target) -> String {
     [&target.tenant, &target.platform, &target.account]
         .map(|part| part.replace('%', "%25").replace('/', "%2F"))
@@ -203,7 +212,9 @@ fn account_id(target: &Target) -> String {
 }
 
 /// The account as it is listed, in its tenant and on its platform.
-fn account(types: &Types, target: &Target, listed: &Entities) -> Result<Entity, String> {
+fn account(types: &Types, target: &Target, listed: &Entities) -> Result<Entity, CannotJudge> {
+    // The parents come from the target, listed or not: an account that `entities.json` omits must still fall
+    // under the rules of its tenant and platform.
     let id = uid(&types.account, &account_id(target));
     let mut parents = HashSet::from([
         uid(&types.tenant, &target.tenant),
@@ -214,14 +225,14 @@ fn account(types: &Types, target: &Target, listed: &Entities) -> Result<Entity, 
     };
     let (id, attributes, more) = account.clone().into_inner();
     parents.extend(more);
-    Entity::new(id, attributes, parents).map_err(|error| error.to_string())
+    Entity::new(id, attributes, parents).map_err(cannot_judge)
 }
 
 fn tagged(
     kind: &EntityTypeName,
     tags: impl IntoIterator<Item = (String, RestrictedExpression)>,
-) -> Result<Entity, String> {
-    Entity::new_with_tags(uid(kind, ARGUMENTS), [], [], tags).map_err(|error| error.to_string())
+) -> Result<Entity, CannotJudge> {
+    Entity::new_with_tags(uid(kind, ARGUMENTS), [], [], tags).map_err(cannot_judge)
 }
 
 fn set(texts: impl IntoIterator<Item = String>) -> RestrictedExpression {

@@ -1,32 +1,35 @@
-//! Whether an effect is tried again, and after how long.
+//! Retries of failed effects: how many, and after how long.
 
 use fathom_core::unit::Millis;
 
-/// The longest wait that a platform may ask for. When it wants more, the effect is not tried again.
+/// Longest wait that a platform may ask for. Beyond it, the effect is not retried.
 pub const WAIT_MAX: Millis = Millis(5 * 60 * 1_000);
 
+// A rate-limited call did nothing, so one more try than after a fault is safe.
 const RATE_LIMITED_RETRIES_MAX: u32 = 3;
 const FAULT_RETRIES_MAX: u32 = 2;
 const FIRST_WAIT: Millis = Millis(1_000);
 
-/// What went wrong with a try.
+/// Failure of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// The platform wants fewer calls (429). It did nothing.
+    /// Rate limited by the platform (429). It did nothing.
     RateLimited {
-        /// How long it wants to be left alone.
+        /// Delay that the platform asked for.
         after: Option<Millis>,
     },
-    /// The platform failed (5xx). It may have done something.
+    /// Fault of the platform (5xx). It may have done something.
     ServerFault,
-    /// It certainly never left the house.
+    /// Certainly never sent.
     NotSent,
     /// Anything else.
     Other,
 }
 
-/// How long to wait before the next try; nothing when there is none. `tries` counts those that were made, the first included.
+/// Delay before the next try; `None` if there is none. `tries` counts all tries so far, the first included.
 pub fn retry(trouble: Trouble, tries: u32, idempotent: bool) -> Option<Millis> {
+    // A fault may hide an effect that happened, so only an idempotent call is repeated. An unsent one is safe
+    // in any case.
     let (retries_max, after) = match trouble {
         Trouble::RateLimited { after } => (RATE_LIMITED_RETRIES_MAX, after),
         Trouble::ServerFault if idempotent => (FAULT_RETRIES_MAX, None),

@@ -1,17 +1,17 @@
-//! What policies say about a question.
+//! Rulings: the answer of the policies to a question.
 
 use std::collections::BTreeSet;
 
 use fathom_core::unit::Millis;
 
-/// How long a person has when the policy does not say: three days.
+/// Time that a person has to decide when the policy does not say: three days.
 pub const APPROVAL_EXPIRES_AFTER: Millis = Millis(72 * 60 * 60 * 1_000);
 
-/// Rules that are no policies. No policy can have such an id.
+/// Rules that are not policies. The colon keeps them apart: no policy id can contain one.
 pub mod rule {
-    /// Nothing permits it.
+    /// No policy permits it.
     pub const DEFAULT_DENY: &str = "fathom:default-deny";
-    /// The episode may not do it by itself.
+    /// The episode's autonomy does not cover it.
     pub const AUTONOMY: &str = "fathom:autonomy";
     /// An argument may come from untrusted content.
     pub const TAINT: &str = "fathom:taint";
@@ -19,14 +19,14 @@ pub mod rule {
     pub const NO_ROLE: &str = "fathom:no-role-in-common";
 }
 
-/// On what terms a person may say yes.
+/// Terms on which a person may approve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// Who may decide; any person when nobody is named.
+    /// Roles that may decide; empty for any person.
     pub roles: BTreeSet<String>,
-    /// How long a person has.
+    /// Time that a person has to decide.
     pub expires_after: Millis,
-    /// Whether it takes someone else than the person whose run it is.
+    /// True if the approver must not be the person whose run it is.
     pub second_person: bool,
 }
 
@@ -41,8 +41,9 @@ impl Default for Approval {
 }
 
 impl Approval {
-    /// Terms that meet both; none when nobody could.
+    /// Terms that meet both; `None` if nobody could.
     pub(crate) fn and(self, other: Self) -> Option<Self> {
+        // An empty set means "anyone", so it is the neutral element and not the empty intersection.
         let roles = if self.roles.is_empty() {
             other.roles
         } else if other.roles.is_empty() {
@@ -62,25 +63,24 @@ impl Approval {
     }
 }
 
-/// What is to be done.
+/// The decision of a ruling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Some policy permits it, none forbids it, all could be read.
+    /// Some policy permits it, none forbids it, and all could be evaluated.
     Allow,
-    /// It may not happen.
+    /// Denied.
     Deny,
-    /// It may, when a person says so.
+    /// Allowed once a person approves.
     Approve(Approval),
 }
 
-/// What policies say about a question, and which of them said it.
+/// A decision of the policies, and the policies that made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// What is to be done.
     pub verdict: Verdict,
-    /// Ids of the policies that decided, in order; none when nothing permits it.
+    /// Ids of the policies that decided, sorted; empty if none permits it.
     pub policies: Vec<String>,
-    /// What went wrong while the policies were asked. Any of it denies.
+    /// Errors of the evaluation. Any of them denies.
     pub errors: Vec<String>,
 }
 
@@ -93,7 +93,7 @@ impl Ruling {
         }
     }
 
-    /// Why it is denied, in one line.
+    /// Reason of a denial, in one line.
     pub fn reason(&self) -> String {
         if !self.errors.is_empty() {
             return self.errors.join("; ");
@@ -104,11 +104,11 @@ impl Ruling {
         self.policies.join(", ")
     }
 
-    /// What both rulings let pass.
+    /// The stricter of two rulings.
     pub(crate) fn and(self, other: Self) -> Self {
         use Verdict::{Allow, Approve, Deny};
         let verdict = match (self.verdict, other.verdict) {
-            // The reasons of a no are all that is worth telling.
+            // Of a denial, only the denying side's reasons are worth telling.
             (Deny, Allow | Approve(_)) => {
                 return Self {
                     verdict: Deny,

@@ -1,4 +1,4 @@
-//! What people set beside the policies: `gateway.toml` of a charter.
+//! Settings beside the policies: `gateway.toml` of a charter.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,19 +11,19 @@ use crate::error::GatewayError;
 use crate::schema;
 use crate::trip::Window;
 
-/// Most calls that a window looks at.
+/// Maximum number of calls that a window covers.
 const WINDOW_CALLS_MAX: u32 = 1_000;
 
-/// What people set beside the policies.
+/// Settings beside the policies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The actions that policies may speak of. All others are denied.
+    /// Actions that policies may name. All others are denied.
     pub actions: Vec<String>,
     /// Flags that are set at first.
     pub flags: BTreeSet<String>,
-    /// The most that episodes of a role do by themselves.
+    /// Maximum autonomy by role.
     pub autonomy_max: BTreeMap<Role, Autonomy>,
-    /// How many errors trip the kill switch.
+    /// Error window that trips the kill switch.
     pub trip: Window,
 }
 
@@ -60,11 +60,12 @@ impl Default for Trip {
 impl Settings {
     /// Reads TOML.
     pub fn parse(text: &str) -> Result<Self, GatewayError> {
-        let refused = |what| GatewayError::Settings { what };
         let file: File = toml::from_str(text).map_err(|error| refused(error.to_string()))?;
+        // Only for its check: the names must be refused here, with the file that they come from, not when the
+        // bundle is made.
         schema::with_actions(file.actions.iter().map(String::as_str))?;
         let flags = file.flags.into_iter();
-        let trip = window(&file.trip).map_err(refused)?;
+        let trip = window(&file.trip)?;
         Ok(Self {
             actions: file.actions,
             flags: flags
@@ -75,19 +76,27 @@ impl Settings {
         })
     }
 
-    /// The schema that this charter's policies are checked against.
+    /// Schema that this charter's policies are checked against.
     pub fn schema(&self) -> Result<String, GatewayError> {
         schema::with_actions(self.actions.iter().map(String::as_str))
     }
 }
 
-fn window(trip: &Trip) -> Result<Window, String> {
-    let per: Millis = annotations::duration(&trip.per)
-        .ok_or_else(|| format!("`{}` is no span of time, as `10m`", trip.per))?;
+fn refused(what: String) -> GatewayError {
+    GatewayError::Settings { what }
+}
+
+fn window(trip: &Trip) -> Result<Window, GatewayError> {
+    let per: Millis = annotations::duration(&trip.per).ok_or_else(|| {
+        refused(format!(
+            "invalid duration `{}`; expected e.g. `10m`",
+            trip.per
+        ))
+    })?;
     if trip.errors_max == 0 || trip.errors_max > trip.of || trip.of > WINDOW_CALLS_MAX {
-        return Err(format!(
-            "`errors_max` is at least 1 and at most `of`, and `of` at most {WINDOW_CALLS_MAX}"
-        ));
+        return Err(refused(format!(
+            "`errors_max` must be from 1 to `of`, and `of` at most {WINDOW_CALLS_MAX}"
+        )));
     }
     Ok(Window {
         errors_max: trip.errors_max,

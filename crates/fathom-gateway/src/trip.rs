@@ -1,21 +1,22 @@
-//! Windows of errors that trip the kill switch.
+//! Error windows that trip the kill switch.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use fathom_core::effect::{KillScope, Target};
 use fathom_core::unit::{Millis, Timestamp};
 
-/// Most accounts, actions and platforms that are watched at a time; the one that was quiet for longest is forgotten first.
+/// Maximum number of accounts, actions and platforms watched at a time; the one idle for longest is forgotten
+/// first.
 pub const SCOPES_MAX: usize = 1_024;
 
-/// How many errors are too many.
+/// Number of errors that trips, and the calls among which they are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// So many errors trip.
+    /// Number of errors that trips.
     pub errors_max: u32,
-    /// Among the last so many calls.
+    /// Number of latest calls that are looked at.
     pub of: u32,
-    /// That lie no further back than this.
+    /// Maximum age of those calls.
     pub per: Millis,
 }
 
@@ -33,7 +34,7 @@ struct Call {
 }
 
 impl Trips {
-    /// Has seen nothing yet.
+    /// A watcher that has seen nothing yet.
     pub const fn new(window: Window) -> Self {
         Self {
             window,
@@ -41,9 +42,10 @@ impl Trips {
         }
     }
 
-    /// Notes how a call ended. Gives the narrowest scope that has had too many errors; its calls are forgotten with it, so
-    /// that they count neither against what is wider nor after a person lifted the switch.
+    /// Records how a call ended. Returns the narrowest scope with too many errors; its calls are forgotten, so
+    /// that they count neither towards a wider scope nor after a person lifted the switch.
     pub fn note(&mut self, target: &Target, failed: bool, at: Timestamp) -> Option<KillScope> {
+        // From narrow to wide: `find` below takes the first that is full.
         let scopes = [
             KillScope::Account(target.account.clone()),
             KillScope::Action(target.action.clone()),
@@ -60,7 +62,7 @@ impl Trips {
         Some(tripped)
     }
 
-    /// Whether there are too many errors now.
+    /// True if there are too many errors now.
     fn add(&mut self, scope: &KillScope, call: Call) -> bool {
         if !self.seen.contains_key(scope) {
             self.make_room();
@@ -72,11 +74,13 @@ impl Trips {
         } = self.window;
         let calls = self.seen.entry(scope.clone()).or_default();
         calls.push_back(call);
+        // By age first, then by count: old calls must not push recent ones out of the window.
         calls.retain(|old| call.at.since(old.at) <= per);
         while calls.len() > of as usize {
             calls.pop_front();
         }
         let errors = calls.iter().filter(|call| call.failed).count();
+        // Only a failure can trip: a success that follows must not throw a switch again that was just lifted.
         call.failed && errors >= errors_max.max(1) as usize
     }
 

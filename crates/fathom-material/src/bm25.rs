@@ -1,25 +1,26 @@
-//! Search by words: BM25.
+//! Keyword search with BM25.
 
 use crate::words::{Asked, Term};
 
-/// How soon a word that comes again stops counting.
+/// Saturation: how quickly repetitions of a word stop counting.
+// The customary parameters of BM25.
 const K1: f32 = 1.2;
 
-/// How much a long passage is held against it.
+/// Strength of the correction for the length of a passage.
 const B: f32 = 0.75;
 
-/// Which passage has which words.
+/// Inverted index of the passages' terms.
 #[derive(Debug, Default)]
 pub(crate) struct Bm25 {
-    /// By term: the passages that have it, and how often.
+    /// Passages and counts by term.
     postings: Vec<Vec<(u32, f32)>>,
-    /// Terms of each passage.
+    /// Number of terms of each passage.
     lengths: Vec<f32>,
     length_of_all: f64,
 }
 
 impl Bm25 {
-    /// Takes in the next passage.
+    /// Adds the next passage.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a passage has far fewer words than an f32 counts exactly"
@@ -38,8 +39,7 @@ impl Bm25 {
         }
     }
 
-    /// How much of what is asked each passage has: its BM25 score, as a share of what a passage would have that has every
-    /// term once.
+    /// BM25 score of each passage, as a share of the score of a passage that has every asked term once.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -50,6 +50,8 @@ impl Bm25 {
         let mean = (self.length_of_all / f64::from(count.max(1.0))) as f32;
         let rarity = |with: f32| (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
         let mut shares = vec![0.0; self.lengths.len()];
+        // Terms that no passage has count too: a passage must not look complete because the rest of the
+        // question is unknown here.
         let mut all = rarity(0.0) * asked.unknown as f32;
         for term in &asked.known {
             let Some(postings) = self.postings.get(term.0 as usize) else {

@@ -1,29 +1,30 @@
-//! From bytes to text.
+//! Decoding of bytes into text.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// Of a hundred bytes, so many may lie outside ASCII in a text of one byte per character. Prose of western Europe has
+/// Maximum percentage of bytes outside ASCII in a text of one byte per character. Western European prose has
 /// under ten.
 const HIGH_PERCENT_MAX: usize = 30;
 
-/// So many characters outside ASCII for each flaw make a text UTF-8. By chance, older western text has next to none.
+/// Minimum number of characters outside ASCII per flaw that makes a text UTF-8. Older western text has next to
+/// none by chance.
 const PER_FLAW_MIN: u64 = 9;
 
-/// Most bytes that can be left at the start of a text of a character that was cut.
+/// Maximum number of bytes of a cut character at the start of a text.
 const CUT_START_MAX: usize = 3;
 
-/// The text of a file.
+/// The decoded text of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub(crate) text: String,
-    /// How often bytes were no UTF-8 and became `U+FFFD`.
+    /// Number of places that are not UTF-8 and became `U+FFFD`.
     pub(crate) flaws: u64,
 }
 
-/// The text of a file; none when it is no text.
+/// Decodes a file; `None` if it is not text.
 ///
-/// UTF-8, also where little of it is broken, and UTF-16 with its byte-order mark. What is neither, and has no control
-/// characters, is read as Windows-1252, the encoding of older western files.
+/// Accepted are UTF-8, also if a small part of it is broken, and UTF-16 with its byte-order mark. Anything else
+/// without control characters is read as Windows-1252, the encoding of older western files.
 pub(crate) fn text(bytes: Vec<u8>) -> Option<Decoded> {
     let decoded = match Encoding::for_bom(&bytes) {
         Some((encoding, mark)) if encoding == UTF_8 => lossy(&bytes[mark..]),
@@ -40,6 +41,7 @@ pub(crate) fn text(bytes: Vec<u8>) -> Option<Decoded> {
             Err(error) => whole(western(error.as_bytes())?),
         },
     };
+    // No text has zero bytes, in any of these encodings.
     (!decoded.text.contains('\0')).then_some(decoded)
 }
 
@@ -59,13 +61,13 @@ fn flaws(bytes: &[u8]) -> u64 {
     broken.filter(|invalid| !invalid.is_empty()).count() as u64
 }
 
-/// Whether all but a tenth of what lies outside ASCII is UTF-8, or nothing is wrong but that a character at an end was cut.
+/// True if all but a tenth of the characters outside ASCII are UTF-8, or only a character at an end was cut.
 fn is_nearly_utf_8(bytes: &[u8]) -> bool {
     let is_rest = |byte: &&u8| matches!(byte, 0x80..=0xbf);
     let head = bytes.iter().take_while(is_rest).count();
     let within = bytes.get(head..).filter(|_| head <= CUT_START_MAX);
     let within = within.unwrap_or(bytes);
-    // What is cut at the end is the beginning of a character, so that only the end is missing.
+    // A cut at the end leaves the start of a character, so that only its end is missing.
     let tail = match std::str::from_utf8(within) {
         Err(error) if error.error_len().is_none() => within.len() - error.valid_up_to(),
         _ => 0,

@@ -1,66 +1,46 @@
-//! Why material cannot be used.
+//! Errors of reading and searching material.
 
 use std::io;
 
-/// What an embedding model said when it failed.
+/// Error of an embedding model.
 pub type EmbedError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What is wrong with the material that was given, or with what searches it.
+/// The given material cannot be used or searched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MaterialError {
-    /// A file or folder that the user named cannot be read.
+    /// A file or folder named by the user cannot be read.
     #[error("cannot read `{source_name}`")]
     Unreadable {
-        /// As the user named it.
         source_name: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file that the user named is no text.
+    /// A file named by the user is not text.
     #[error("`{source_name}` is not text")]
-    NotText {
-        /// As the user named it.
-        source_name: String,
-    },
-    /// A file that the user named is too large.
+    NotText { source_name: String },
+    /// A file named by the user is too large.
     #[error("`{source_name}` has more than {bytes_max} bytes")]
-    FileTooLarge {
-        /// As the user named it.
-        source_name: String,
-        /// What it may have.
-        bytes_max: u64,
-    },
-    /// The folders hold too many files.
+    FileTooLarge { source_name: String, bytes_max: u64 },
+    /// The folders contain too many files.
     #[error("the material has more than {files_max} files")]
-    TooManyFiles {
-        /// How many it may have.
-        files_max: usize,
-    },
+    TooManyFiles { files_max: usize },
     /// All files together are too large.
     #[error("the material has more than {bytes_max} bytes")]
-    TooLarge {
-        /// How many it may have.
-        bytes_max: u64,
-    },
-    /// A PDF that the user named cannot be read.
+    TooLarge { bytes_max: u64 },
+    /// A PDF named by the user cannot be read.
     #[error("cannot read the PDF `{source_name}`: {cause}")]
-    BrokenPdf {
-        /// As the user named it.
-        source_name: String,
-        /// What is wrong with it.
-        cause: String,
-    },
+    BrokenPdf { source_name: String, cause: String },
     /// The embedding model failed.
     #[error("cannot embed the material")]
     Embedding {
-        /// What it said.
+        /// The model's error.
         source: EmbedError,
     },
-    /// The embedding model gave something that cannot be compared.
-    #[error("the embedding model gave {what}")]
+    /// The embedding model returned invalid vectors.
+    #[error("the embedding model returned {what}")]
     BadVectors {
-        /// What it gave.
+        /// Description of the invalid result.
         what: String,
     },
 }
@@ -80,20 +60,20 @@ impl MaterialError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { source_name, .. } => {
-                format!("check that `{source_name}` exists and may be read")
+                format!("check that `{source_name}` exists and that you have permission to read it")
             }
             Self::NotText { source_name } => {
-                format!("leave `{source_name}` out, or give its text as a file")
+                format!("leave `{source_name}` out, or provide its text as a file")
             }
-            Self::FileTooLarge { .. } => "split the file, or give the part that matters".to_owned(),
+            Self::FileTooLarge { .. } => "split the file, or provide the relevant part".to_owned(),
             Self::TooManyFiles { .. } | Self::TooLarge { .. } => {
-                "name the folders that matter".to_owned()
+                "name only the relevant folders".to_owned()
             }
-            Self::BrokenPdf { .. } => "give its text as a file".to_owned(),
+            Self::BrokenPdf { .. } => "provide its text as a file".to_owned(),
             Self::Embedding { .. } | Self::BadVectors { .. } => {
                 "run `fathom models pull minilm` to check the embedding model".to_owned()
             }

@@ -1,10 +1,11 @@
-//! Reads files and folders into passages with their places, and finds those that a question is about.
+//! Reads files and folders into passages with their positions, and finds those that a question is about.
 //!
-//! [`gather`] reads what the user names into [`Document`]s, and says what it left out and why. [`Library::index`] splits them
-//! on their structure and makes them searchable: by their words (BM25) and, where an [`Embed`] is given, by what they mean.
-//! [`Library::find`] gives the passages that matter for a [`Query`], whole and under a cap of tokens.
+//! [`gather`] reads what the user names into [`Document`]s, and reports what it left out and why.
+//! [`Library::index`] splits them along their structure and makes them searchable: by words (BM25) and, with an
+//! [`Embed`], by meaning. [`Library::find`] returns the passages relevant to a [`Query`], whole and within a
+//! limit of tokens.
 //!
-//! Files are foreign: whatever is in them, reading ends, within the limits that are named in [`limits`], and without a
+//! Files are untrusted: whatever they contain, reading ends, within the limits in [`limits`], and without a
 //! panic. Nothing here follows a link out of a folder, reads the network, starts a process or writes a file.
 
 mod bm25;

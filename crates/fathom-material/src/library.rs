@@ -1,4 +1,4 @@
-//! Material that can be searched.
+//! Searchable material.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -17,51 +17,51 @@ use crate::subject::Centred;
 use crate::walk::Skipped;
 use crate::words::{Term, Words};
 
-/// Least cosine at which a passage without a word of the query is about it.
+/// Minimum cosine at which a passage without a word of the query is relevant.
 const COSINE_MIN: f32 = 0.2;
 
-/// Least share of the words of question and field that lets a passage go ahead by its words alone.
+/// Minimum share of the words of question and field that lets a passage come first by its words alone.
 const COVERED_MIN: f32 = 0.4;
 
-/// Share of common words from which on two passages say the same.
+/// Share of common words from which two passages count as equal.
 const SAME_SHARE: f32 = 0.8;
 
-/// Cosine from which on two passages say the same.
+/// Cosine from which two passages count as equal.
 const SAME_COSINE: f32 = 0.8;
 
-/// Passages that are weighed against each other for one query.
+/// Maximum number of passages compared with each other for one query.
 const POOL_MAX: usize = 256;
 
-/// Share of a subject from which on a passage is about it, and being more about it counts no more: then the field decides.
+/// Share of a subject from which a passage is about it; being even more about it does not count, and the field
+/// decides.
 const SUBJECT_ENOUGH: f32 = 0.4;
 
-/// What the subject weighs against the field.
+/// Weight of the subject against the field.
 const SUBJECT_WEIGHT: f32 = 2.0;
 
-/// The same where nothing but the question tells what the subject is.
+/// The same if the subject is known from the question alone.
 const QUESTION_WEIGHT: f32 = 0.3;
 
-/// What someone wants to know, and from which point of view.
+/// A question and the reader's point of view.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Query<'a> {
-    /// The question.
     pub question: &'a str,
-    /// What the reader looks at, in words.
+    /// Point of view of the reader, in words.
     pub focus: &'a str,
     /// Words of the reader's field.
     pub lexicon: &'a [String],
 }
 
-/// How far the embedding is.
+/// Progress of embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Passages that are embedded.
+    /// Number of embedded passages.
     pub done: usize,
-    /// Passages that were to be embedded, without those whose vectors were kept.
+    /// Number of passages to embed, without those whose vectors were cached.
     pub total: usize,
 }
 
-/// Documents as passages that can be found by their words and by what they mean.
+/// Documents as passages that can be found by words and by meaning.
 pub struct Library {
     meaning: Option<Meaning>,
     passages: Vec<Passage>,
@@ -83,7 +83,7 @@ impl fmt::Debug for Library {
 }
 
 impl Library {
-    /// Reads files and folders, and makes them searchable; without `meaning` by their words alone.
+    /// Reads files and folders, and makes them searchable; without `meaning` by words only.
     pub fn open(
         paths: &[PathBuf],
         meaning: Option<Meaning>,
@@ -92,7 +92,7 @@ impl Library {
         Self::index(&gather(paths)?, meaning, progress)
     }
 
-    /// Makes what was read searchable.
+    /// Makes gathered documents searchable.
     pub fn index(
         gathered: &Gathered,
         meaning: Option<Meaning>,
@@ -119,10 +119,11 @@ impl Library {
     ) -> Result<(), MaterialError> {
         let mut passages: Vec<Passage> = documents.iter().flat_map(split::passages).collect();
         let mut seen = HashSet::new();
+        // Boilerplate repeated in many files would otherwise fill the results, and cost an embedding each time.
         passages.retain(|passage| seen.insert(VectorKey::new("", &passage.said())));
         let said: Vec<String> = passages.iter().map(Passage::said).collect();
         if let Some(meaning) = &self.meaning {
-            // Headings are left to the search by words: one that a passage stands under by chance would turn its direction.
+            // Headings are left to the keyword search: an accidental one would turn the passage's direction.
             let texts: Vec<&str> = passages
                 .iter()
                 .map(|passage| passage.text.as_str())
@@ -143,12 +144,13 @@ impl Library {
         Ok(())
     }
 
-    /// The passages, document by document. One that stands in several places is there once, with the first of them.
+    /// The passages, document by document. A passage that occurs several times is listed once, at its first
+    /// place.
     pub fn passages(&self) -> &[Passage] {
         &self.passages
     }
 
-    /// What was left out of folders, and why.
+    /// Entries of folders that were left out, with the reasons.
     pub fn skipped(&self) -> &[Skipped] {
         &self.skipped
     }
@@ -158,8 +160,9 @@ impl Library {
         self.digest
     }
 
-    /// The passages that matter for a query, the best first: whole ones, as many as fit into `tokens_max` by `count`, which
-    /// is given the text as a model sees it. The same twice counts once. Of several passages it never gives all.
+    /// The passages relevant to a query, best first: whole ones, as many as fit into `tokens_max` by `count`,
+    /// which is given the text as a model sees it. Equal ones count once. If there are several passages, never
+    /// all are returned.
     pub fn find(
         &self,
         query: &Query<'_>,
@@ -194,11 +197,11 @@ impl Library {
         Ok(found)
     }
 
-    /// All passages that have to do with a query, the best first.
+    /// All passages related to a query, best first.
     ///
-    /// A passage must fit the question *and* the reader's field. Its meaning decides; a passage that has much of the words of
-    /// both goes ahead, which finds names and numbers that have no meaning to a model. Fusing all orders alike would let weak
-    /// matches of words push out what says the same in other words.
+    /// A passage must match the question *and* the reader's field. Its meaning decides; a passage with many
+    /// words of both comes first, which finds names and numbers that have no meaning to a model. Fusing all
+    /// orders equally would let weak matches of words push out what is said in other words.
     fn rank(&self, query: &Query<'_>) -> Result<Vec<usize>, MaterialError> {
         let lexicon = query.lexicon.join(" ");
         let about = self.by_words.shares(&self.words.asked(query.question));
@@ -222,7 +225,7 @@ impl Library {
         Ok(fuse(&[&words, &meant], self.passages.len()))
     }
 
-    /// The passages that are about the subject of the question, those of the field first.
+    /// The passages about the subject of the question, those of the field first.
     fn meant(
         &self,
         meaning: &Meaning,
@@ -290,7 +293,7 @@ fn sum(a: &[f32], b: &[f32]) -> Vec<f32> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// As many sentences of a passage as fit, or as many words of its first one, with a mark for what is left out.
+/// As many sentences of a passage as fit, or as many words of its first one, with a mark for the omitted rest.
 fn cut_to(passage: &Passage, tokens_max: usize, count: &dyn Fn(&str) -> usize) -> Option<Passage> {
     let text = &passage.text;
     let cut_at = |end: usize| Passage {

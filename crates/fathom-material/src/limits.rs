@@ -1,54 +1,54 @@
-//! How much is read, and how it is cut.
+//! Limits of reading and splitting.
 
-/// Most files of all folders together.
+/// Maximum number of files of all folders together.
 pub const FILES_MAX: usize = 10_000;
 
-/// Most entries of all folders together, those that are left out included.
+/// Maximum number of entries of all folders together, including those left out.
 pub const ENTRIES_MAX: usize = 100_000;
 
-/// Most folders below the one that was named.
+/// Maximum number of folders below the named one.
 pub const DEPTH_MAX: usize = 32;
 
-/// Most bytes of one file whose passages are wanted.
+/// Maximum size of one file that is split into passages.
 pub const FILE_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Most bytes of all such files together.
+/// Maximum size of all such files together.
 pub const BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// How much is read. What is compressed counts by what it unfolds to.
+/// Limits on the size of material. Compressed files count by their uncompressed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Most bytes of one file.
+    /// Maximum number of bytes of one file.
     pub file_bytes: u64,
-    /// Most bytes of all files together.
+    /// Maximum number of bytes of all files together.
     pub bytes: u64,
 }
 
 impl Bounds {
-    /// For material that is read in passages.
+    /// For material that is split into passages.
     pub const PASSAGES: Self = Self {
         file_bytes: FILE_BYTES_MAX,
         bytes: BYTES_MAX,
     };
 
-    /// For material that only code looks at.
+    /// For material that only code reads.
     pub const WHOLE: Self = Self {
         file_bytes: 1 << 30,
         bytes: 2 << 30,
     };
 }
 
-/// Words from which on a passage is long enough to stand by itself.
+/// Number of words from which a passage is long enough to stand by itself.
 pub const PASSAGE_WORDS_MIN: usize = 20;
 
-/// Most words of a passage.
+/// Maximum number of words of a passage.
 pub const PASSAGE_WORDS_MAX: usize = 120;
 
-/// Bytes that count as one word at least, for scripts without spaces and for text without words.
+/// Number of bytes that count as at least one word, for scripts without spaces and for text without words.
 pub const WORD_BYTES: usize = 12;
 
-/// Most characters of the headings above a passage.
+/// Maximum number of characters of the headings above a passage.
 pub const HEADINGS_CHARS_MAX: usize = 160;
 
-/// Texts that are embedded at once.
+/// Number of texts embedded at once.
 pub const EMBED_BATCH: usize = 64;

@@ -1,4 +1,4 @@
-//! Search by meaning: vectors of texts, computed once and kept.
+//! Semantic search: vectors of texts, computed once and cached.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -9,25 +9,25 @@ use sha2::{Digest as _, Sha256};
 use crate::error::{EmbedError, MaterialError};
 use crate::limits::EMBED_BATCH;
 
-/// Turns texts into vectors that point the same way when the texts mean the same.
+/// Turns texts into vectors that are close together if the texts have similar meanings.
 pub trait Embed: Send + Sync {
-    /// The model's name. Vectors of another name are never compared with its own.
+    /// The model's name. Vectors of different models are never compared.
     fn model(&self) -> &str;
 
-    /// The vectors of texts, in their order, all of one length.
+    /// The vectors of texts, in order, all of one length.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 }
 
-/// Where vectors are kept between runs. It may forget what it likes, and it never fails.
+/// A cache of vectors between runs. It may drop anything, and it never fails.
 pub trait Vectors: Send + Sync {
-    /// The vectors that it has, in the order of the keys.
+    /// The cached vectors, in the order of the keys.
     fn get(&self, keys: &[VectorKey]) -> Vec<Option<Vec<f32>>>;
 
-    /// Keeps vectors.
+    /// Stores vectors.
     fn put(&self, vectors: &[(VectorKey, Vec<f32>)]);
 }
 
-/// Stands for a text under an embedding model: SHA-256 of both.
+/// Key of a text under an embedding model: SHA-256 of both.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VectorKey(pub [u8; 32]);
 
@@ -48,7 +48,7 @@ impl fmt::Debug for VectorKey {
     }
 }
 
-/// An embedding model, and where its vectors are kept.
+/// An embedding model, and the cache of its vectors.
 #[derive(Clone)]
 pub struct Meaning {
     embed: Arc<dyn Embed>,
@@ -64,19 +64,19 @@ impl fmt::Debug for Meaning {
 }
 
 impl Meaning {
-    /// Vectors of this model, kept nowhere.
+    /// Vectors of this model, without a cache.
     pub fn new(embed: Arc<dyn Embed>) -> Self {
         Self { embed, kept: None }
     }
 
-    /// Keeps its vectors.
+    /// Adds a cache.
     #[must_use]
     pub fn kept_in(mut self, vectors: Arc<dyn Vectors>) -> Self {
         self.kept = Some(vectors);
         self
     }
 
-    /// The directions of texts, in their order; those that are kept are not computed. Tells of each batch that is done.
+    /// The directions of texts, in order; cached ones are not computed. Reports each finished batch.
     pub(crate) fn of(
         &self,
         texts: &[&str],
@@ -95,6 +95,7 @@ impl Meaning {
         let mut missing: Vec<(VectorKey, &str)> = Vec::new();
         for (key, text) in keys.iter().zip(texts) {
             if !known.contains_key(key) {
+                // A placeholder: a text that occurs twice is computed once.
                 known.insert(*key, Vec::new());
                 missing.push((*key, text));
             }
@@ -103,6 +104,7 @@ impl Meaning {
         for (index, batch) in missing.chunks(EMBED_BATCH).enumerate() {
             let new = self.embed_batch(batch)?;
             if let Some(kept) = &self.kept {
+                // Batch by batch, so that an interrupted run loses one batch at most.
                 kept.put(&new);
             }
             known.extend(new);
@@ -136,12 +138,12 @@ impl Meaning {
         keyed
             .collect::<Option<Vec<_>>>()
             .ok_or_else(|| MaterialError::BadVectors {
-                what: "numbers that are none".to_owned(),
+                what: "NaN or infinite values".to_owned(),
             })
     }
 }
 
-/// Vectors of length one, or zero.
+/// Unit vectors, or zeros.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Directions {
     dimensions: usize,
@@ -177,14 +179,14 @@ impl Directions {
         self.numbers.chunks_exact(self.dimensions.max(1))
     }
 
-    /// How near each of these is to a direction.
+    /// Cosine of each of these with a direction.
     pub(crate) fn cosines(&self, direction: &[f32]) -> Vec<f32> {
         self.iter()
             .map(|vector| cosine(vector, direction))
             .collect()
     }
 
-    /// How near two of these are to each other.
+    /// Cosine of two of these.
     pub(crate) fn between(&self, a: usize, b: usize) -> f32 {
         cosine(self.at(a), self.at(b))
     }
@@ -201,7 +203,7 @@ pub(crate) fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The vector with length one; none when it is no direction at all.
+/// The vector scaled to length one; `None` if it has no direction.
 pub(crate) fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
     if !length.is_finite() || vector.is_empty() {

@@ -1,27 +1,27 @@
-//! A piece of a document with its place.
+//! Passages: parts of documents with their positions.
 
 use std::sync::Arc;
 
-/// A piece of a document, with the place it comes from.
+/// A part of a document with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The document, as the user named it.
+    /// The document, as named by the user.
     pub source: Arc<str>,
-    /// Its first line there, counted from one; in a PDF the page.
+    /// Its first line, counted from one; in a PDF the page.
     pub first_line: u32,
-    /// Its last line there.
+    /// Its last line.
     pub last_line: u32,
-    /// The headings it stands under, the outermost first, as `Costs > Storage`; empty without any.
+    /// The headings above it, outermost first, such as `Costs > Storage`; empty without any.
     pub headings: Arc<str>,
-    /// What it says. Text that was left out at its end is marked by [`Passage::CUT`].
+    /// Its text. An omitted end is marked by [`Passage::CUT`].
     pub text: String,
 }
 
 impl Passage {
-    /// Stands for what was cut off at the end of a passage.
+    /// Mark for an omitted end.
     pub const CUT: &str = " […]";
 
-    /// The passage as it is searched and given to a model: with its headings in a line of their own.
+    /// The passage as it is searched and given to a model: with its headings on a line of their own.
     pub fn said(&self) -> String {
         if self.headings.is_empty() {
             return self.text.clone();

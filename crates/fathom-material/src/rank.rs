@@ -1,16 +1,16 @@
-//! From scores to an order, and from several orders to one.
+//! Ranking by scores, and fusion of rankings.
 
-/// How slowly the weight of a rank falls. The customary value.
+/// Decay of a rank's weight. The customary value.
 const FUSION_K: f32 = 60.0;
 
-/// The passages that count, the best first. Equal scores stay in the order of the documents.
+/// The passages that count, best first. Equal scores keep the order of the documents.
 pub(crate) fn order(scores: &[f32], counts: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..scores.len()).filter(|&at| counts(at)).collect();
     order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
     order
 }
 
-/// Reciprocal rank fusion: what stands high in several orders stands highest.
+/// Reciprocal rank fusion: a high rank in several orders wins.
 #[expect(
     clippy::cast_precision_loss,
     reason = "ranks are far below what an f32 counts exactly"

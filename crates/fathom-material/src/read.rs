@@ -1,4 +1,4 @@
-//! From files to documents.
+//! Reads files into documents.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -17,40 +17,37 @@ use crate::split;
 use crate::unfold::{at_most, unfold};
 use crate::walk::{Found, Named, Room, SkipReason, Skipped, Walk};
 
-/// How a document is written, which says how it is split.
+/// Format of a document, which determines how it is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Paragraphs with blank lines between them.
+    /// Paragraphs separated by blank lines.
     Plain,
-    /// Markdown.
     Markdown,
-    /// HTML.
     Html,
-    /// One record on each line, as in a log.
+    /// One record per line, as in a log.
     Lines,
-    /// One record on each line, under a line that names its columns.
+    /// One record per line, below a line with the names of the columns.
     Table,
-    /// Text of pages, parted by form feeds.
+    /// Text of pages, separated by form feeds.
     Pages,
 }
 
-/// A text with its name.
+/// A named text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// As the user named it.
+    /// As named by the user.
     pub source: String,
-    /// What it says, with its markup.
+    /// Its text, including markup.
     pub text: String,
-    /// How it is written.
     pub format: Format,
     /// The file it was read from.
     pub path: Option<PathBuf>,
-    /// What of it was taken otherwise than it seems.
+    /// A difference between the document and the file that the user should know.
     pub flaw: Option<SkipReason>,
 }
 
 impl Document {
-    /// A text that comes from no file.
+    /// A text that does not come from a file.
     pub fn new(source: impl Into<String>, text: impl Into<String>) -> Self {
         let (source, text) = (source.into(), text.into());
         Self {
@@ -62,7 +59,7 @@ impl Document {
         }
     }
 
-    /// What a user should know of how it was taken.
+    /// The note for the user, if there is one.
     pub fn note(&self) -> Option<Skipped> {
         self.flaw.clone().map(|reason| Skipped {
             source: self.source.clone(),
@@ -70,12 +67,12 @@ impl Document {
         })
     }
 
-    /// SHA-256 of what it says.
+    /// SHA-256 of its text.
     pub fn digest(&self) -> Digest {
         Digest(Sha256::digest(&self.text).into())
     }
 
-    /// What it says, without markup that is not meant to be read.
+    /// Its text without markup that is not meant to be read.
     pub fn plain(&self) -> Cow<'_, str> {
         if self.format != Format::Html {
             return Cow::Borrowed(&self.text);
@@ -83,7 +80,7 @@ impl Document {
         Cow::Owned(split::text_of_html(&self.text))
     }
 
-    /// Whether each of its lines is a JSON value.
+    /// True if each of its lines should be a JSON value, by its name.
     pub fn is_json_lines(&self) -> bool {
         let path = self.path.as_deref().unwrap_or(Path::new(&self.source));
         let extension = extension(path);
@@ -91,17 +88,17 @@ impl Document {
     }
 }
 
-/// What was read, and what was not.
+/// The documents that were read, and the files that were not.
 #[derive(Clone, Debug, Default)]
 pub struct Gathered {
-    /// The documents: path by path as they were given, and by name within a folder.
+    /// The documents: in the order of the given paths, and by name within a folder.
     pub documents: Vec<Document>,
-    /// What was left out of folders or taken otherwise than it seems, by name. Hidden files are left out without a word.
+    /// Files that were left out or not taken as they are, by name. Hidden files are left out silently.
     pub skipped: Vec<Skipped>,
 }
 
 impl Gathered {
-    /// SHA-256 over names and contents, whatever the order they were given in.
+    /// SHA-256 over names and contents, independent of their order.
     pub fn digest(&self) -> Digest {
         let mut parts: Vec<_> = self
             .documents
@@ -111,6 +108,7 @@ impl Gathered {
         parts.sort_by_key(|(source, digest)| (*source, digest.0));
         let mut all = Sha256::new();
         for (source, digest) in parts {
+            // Length before content, or a name could be continued by a digest.
             all.update((source.len() as u64).to_le_bytes());
             all.update(source);
             all.update(digest.0);
@@ -119,13 +117,13 @@ impl Gathered {
     }
 }
 
-/// Reads files and folders. What cannot be used is left out of a folder and listed; named by itself it is an error.
-/// What is compressed (gzip, Zstandard) is unfolded.
+/// Reads files and folders. An unusable file in a folder is left out and listed; one named by itself is an
+/// error. Compressed files (gzip, Zstandard) are decompressed.
 pub fn gather(paths: &[PathBuf]) -> Result<Gathered, MaterialError> {
     gather_within(paths, &Bounds::PASSAGES)
 }
 
-/// The same, with bounds of the caller's choice.
+/// The same with other limits.
 pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, MaterialError> {
     let walk = Walk::over(paths)?;
     let mut gathered = Gathered {
@@ -152,7 +150,7 @@ pub fn gather_within(paths: &[PathBuf], bounds: &Bounds) -> Result<Gathered, Mat
     Ok(gathered)
 }
 
-/// What is an error for a file that was named is a note for one in a folder.
+/// Turns the error of a file in a folder into a note; for a file named by itself it stays an error.
 fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError> {
     if found.named == Named::Itself {
         return Err(error);
@@ -172,7 +170,7 @@ fn skipped(found: &Found, error: MaterialError) -> Result<Skipped, MaterialError
     })
 }
 
-/// Reads a document that comes from no file, as from stdin, like a file of that name.
+/// Reads a document that is not a file, such as stdin, like a file of that name.
 pub fn read_from(
     source: &str,
     from: impl Read,
@@ -191,7 +189,7 @@ fn read(found: &Found, bounds: &Bounds) -> Result<Vec<u8>, MaterialError> {
     unfolded(&found.source, file, said, bounds)
 }
 
-/// Reads no more than a file may have, whatever its size is said to be, and unfolds it.
+/// Reads at most the allowed size, whatever size is reported, and decompresses it.
 fn unfolded(
     name: &str,
     from: impl Read,
@@ -217,9 +215,9 @@ fn unfolded(
 fn document(source: &str, path: Option<&Path>, bytes: Vec<u8>) -> Result<Document, MaterialError> {
     let (format, text, flaw) = if bytes.starts_with(pdf::MAGIC) {
         let Pages { text, lost, count } =
-            pdf::text(bytes).map_err(|cause| MaterialError::BrokenPdf {
+            pdf::text(bytes).map_err(|fault| MaterialError::BrokenPdf {
                 source_name: source.to_owned(),
-                cause,
+                cause: fault.to_string(),
             })?;
         let flaw = (lost > 0).then_some(SkipReason::LostPages { lost, pages: count });
         (Format::Pages, text, flaw)

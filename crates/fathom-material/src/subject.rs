@@ -1,47 +1,48 @@
-//! Which passages are about the subject of a question.
+//! Relevance of passages to the subject of a question.
 //!
-//! A question has few words, and a passage may say the same in others. So the passages that are clearly near to a question
-//! are examples of its subject, and what is near to the examples is about it too. All of it is measured from the centre of
-//! the material: what all passages have in common tells none from another.
+//! A question has few words, and a passage may express the same in others. So the passages that are clearly
+//! close to a question serve as examples of its subject, and passages close to the examples are about it too.
+//! Everything is measured from the centre of the material: what all passages have in common distinguishes none
+//! of them.
 
 use crate::meaning::{Directions, cosine, unit};
 use crate::rank::order;
 
-/// Least cosine, from the centre, at which a passage is an example of a question's subject. Passages on other things stay
-/// below.
+/// Minimum cosine, from the centre, at which a passage is an example of a question's subject. Passages about
+/// other things stay below.
 const EXAMPLE_COSINE_MIN: f32 = 0.22;
 
-/// Fewest examples that tell what a subject is, and most that are looked at.
+/// Minimum number of examples that define a subject, and maximum number used.
 const EXAMPLES_MIN: usize = 2;
 const EXAMPLES_MAX: usize = 8;
 
-/// What the examples weigh against the question itself.
+/// Weight of the examples against the question itself.
 const EXAMPLES_WEIGHT: f32 = 2.0;
 
-/// Passages whose mean stands for those that are most about a subject.
+/// Number of best passages whose mean is the reference for shares.
 const BEST: usize = 3;
 
-/// Least that the best passages count for, so that noise is not blown up.
+/// Minimum of that reference, so that noise is not amplified.
 const BEST_MIN: f32 = 0.05;
 
-/// As many passages as must be there for half of their mean to be what all have in common.
+/// Number of passages at which half of their mean counts as common to all.
 const HALF_CENTRE_PASSAGES: f32 = 50.0;
 
-/// Passages as they are seen from the centre of the material.
+/// Passages as seen from the centre of the material.
 pub(crate) struct Centred<'a> {
     directions: &'a Directions,
     centre: Vec<f32>,
-    /// How far each passage is from the centre.
+    /// Distance of each passage from the centre.
     lengths: Vec<f32>,
 }
 
-/// How much passages are about a subject.
+/// Relevance of passages to a subject.
 pub(crate) struct Subject {
     /// Cosine of each passage with the subject, from the centre.
     pub(crate) cosines: Vec<f32>,
-    /// The same as shares of what the best passages have.
+    /// The same as shares of the best passages' cosine.
     pub(crate) shares: Vec<f32>,
-    /// Whether examples told what the subject is, or the question alone.
+    /// True if examples defined the subject, and not only the question.
     pub(crate) has_examples: bool,
 }
 
@@ -65,6 +66,7 @@ impl<'a> Centred<'a> {
                 .iter()
                 .zip(&centre)
                 .map(|(a, b)| (a - b) * (a - b));
+            // A passage at the centre itself has no direction from it.
             squares.sum::<f32>().sqrt().max(f32::MIN_POSITIVE)
         };
         Self {
@@ -74,14 +76,14 @@ impl<'a> Centred<'a> {
         }
     }
 
-    /// The direction in which something lies from the centre.
+    /// The direction of a vector from the centre.
     pub(crate) fn towards(&self, direction: &[f32]) -> Vec<f32> {
         let mut towards = direction.to_vec();
         add(&mut towards, &self.centre, -1.0);
         unit(towards).unwrap_or_default()
     }
 
-    /// How near each passage is to a direction from the centre.
+    /// Cosine of each passage with a direction from the centre.
     pub(crate) fn cosines(&self, towards: &[f32]) -> Vec<f32> {
         let of_centre = cosine(&self.centre, towards);
         let along = self.directions.cosines(towards);
@@ -91,7 +93,7 @@ impl<'a> Centred<'a> {
             .collect()
     }
 
-    /// How much each passage is about what a question is about.
+    /// Relevance of each passage to the subject of a question.
     pub(crate) fn subject(&self, question: &[f32]) -> Subject {
         let asked = self.towards(question);
         let near = self.cosines(&asked);

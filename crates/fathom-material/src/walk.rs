@@ -1,4 +1,4 @@
-//! The files below what the user named.
+//! Finds the files under the given paths.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -8,68 +8,61 @@ use std::path::{Path, PathBuf};
 use crate::error::MaterialError;
 use crate::limits::{DEPTH_MAX, ENTRIES_MAX, FILES_MAX};
 
-/// Folders that hold what programs made.
+/// Folders with generated files.
 const FOLDERS_LEFT_OUT: [&str; 2] = ["node_modules", "target"];
 
-/// Something in a folder that was left out.
+/// An entry of a folder that was left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Skipped {
-    /// What, as the user would name it.
+    /// Its path, as the user would write it.
     pub source: String,
-    /// Why.
     pub reason: SkipReason,
 }
 
-/// Why something was left out.
+/// Reasons for leaving an entry out, or for a note about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SkipReason {
-    /// It is no text.
+    /// It is not text.
     Binary,
     /// It is too large.
     TooLarge {
-        /// The most bytes it may have.
+        /// Maximum size.
         bytes_max: u64,
     },
-    /// It lies more than [`DEPTH_MAX`] folders deep.
+    /// It is more than [`DEPTH_MAX`] folders deep.
     TooDeep,
-    /// It is a link: what it points to is read where it lies, or not meant.
+    /// It is a link: its target is read at its own place, or is not meant.
     Link,
-    /// It is neither file nor folder.
+    /// It is neither a file nor a folder.
     Special,
-    /// It holds what a program made.
+    /// It contains generated files.
     Made,
     /// It cannot be read.
-    Unreadable {
-        /// What the system said.
-        why: String,
-    },
+    Unreadable { why: String },
     /// It is a PDF that cannot be read.
-    BrokenPdf {
-        /// What is wrong with it.
-        why: String,
-    },
-    /// It is named like JSON Lines and is none. It was not left out: it was taken as text.
+    BrokenPdf { why: String },
+    /// It is named like JSON Lines but is not. It was not left out, but taken as text.
     NotJsonLines {
-        /// The first line that is no JSON.
+        /// The first line that is not JSON.
         line: usize,
     },
-    /// It is named like JSON Lines, and one nests too deeply. It was not left out: it was taken as text.
+    /// It is named like JSON Lines, and a line is nested too deeply. It was not left out, but taken as text.
     NestedLines {
         /// The first such line.
         line: usize,
-        /// Most arrays and objects within one another.
+        /// Maximum depth of arrays and objects.
         nesting_max: usize,
     },
-    /// It is a PDF of which not all could be read. It was not left out.
+    /// It is a PDF of which a part could not be read. It was not left out.
     LostPages {
-        /// Pages without text, or with text that could not be read.
+        /// Number of pages without text, or with unreadable text.
         lost: usize,
-        /// All of its pages.
+        /// Number of all pages.
         pages: usize,
     },
-    /// Not all of it is UTF-8. It was not left out: what is not stands as `U+FFFD`.
+    /// A part of it is not UTF-8. It was not left out: that part became `U+FFFD`.
     FlawedUtf8 {
-        /// How often.
+        /// Number of such places.
         flaws: u64,
     },
 }
@@ -117,16 +110,16 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// A file that is to be read.
+/// A file to be read.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// As the user would name it.
+    /// Its path, as the user would write it.
     pub(crate) source: String,
     pub(crate) named: Named,
 }
 
-/// Whether a file is what the user named, or lies in a folder that is.
+/// Difference between a file named by the user and a file in a named folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Named {
     Itself,
@@ -142,7 +135,7 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Finds the files, each once, in the order of their names within each path.
+    /// Finds the files, each once, sorted by name within each path.
     pub(crate) fn over(paths: &[PathBuf]) -> Result<Self, MaterialError> {
         let mut walk = Self::default();
         for path in paths {
@@ -153,6 +146,7 @@ impl Walk {
             let before = walk.found.len();
             if metadata.is_dir() {
                 walk.folder(path)?;
+                // Folders list their entries in no stable order.
                 walk.found[before..].sort_by(|a, b| a.source.cmp(&b.source));
             } else {
                 walk.file(path, Named::Itself)?;
@@ -162,8 +156,9 @@ impl Walk {
         Ok(walk)
     }
 
-    /// A file twice named is read once.
+    /// Adds a file, unless it was added before.
     fn file(&mut self, path: &Path, named: Named) -> Result<(), MaterialError> {
+        // By its canonical path: two names may lead to one file.
         let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
         if !self.seen.insert(place) {
             return Ok(());
@@ -198,6 +193,7 @@ impl Walk {
                 }
             };
             for entry in entries {
+                // Entries that are left out count too: a folder of many links must end as well.
                 self.entries += 1;
                 if self.entries > ENTRIES_MAX {
                     return Err(MaterialError::TooManyFiles {
@@ -248,14 +244,14 @@ fn is_left_out(folder: &Path) -> bool {
         .any(|name| folder.file_name().is_some_and(|file| file == *name))
 }
 
-/// The path as it was given, in one line of plain characters.
+/// The path as given, as one line without control characters.
 pub fn source_name(path: &Path) -> String {
     let name = path.to_string_lossy();
     let name = name.strip_prefix("./").unwrap_or(&name);
     name.replace(char::is_control, "\u{fffd}")
 }
 
-/// How much may still be read.
+/// Remaining size that may be read.
 #[derive(Debug)]
 pub(crate) struct Room {
     bytes_max: u64,

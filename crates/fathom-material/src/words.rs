@@ -1,36 +1,36 @@
-//! The words of a text as they are compared: in lower case, without endings.
+//! Words in a comparable form: lower case, without endings.
 
 use std::collections::{BTreeSet, HashMap};
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Most bytes of a word; what is longer is no word that someone would look for.
+/// Maximum size of a word; nothing longer is a word to search for.
 const WORD_BYTES_MAX: usize = 64;
 
-/// Words that say nothing about a question's subject.
+/// Words without information about a question's subject.
 const EMPTY_WORDS: &str = "a about all an and any are as at be been but by can could did do does for from had has have how i if \
      in into is it its may might more must no not of on or our shall should so some such than that the \
      their them then there these they this those to us was we were what when whether which while will \
      with would you";
 
-/// A word by its number.
+/// Number of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Term(pub(crate) u32);
 
-/// What someone asks for.
+/// Terms of a question.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// Terms that some passage has.
+    /// Terms that occur in some passage.
     pub(crate) known: Vec<Term>,
-    /// How many others there are.
+    /// Number of other terms.
     pub(crate) unknown: usize,
 }
 
-/// Gives words their numbers.
+/// Assigns numbers to words.
 pub(crate) struct Words {
     stemmer: Stemmer,
-    /// As they are written, so that each is stemmed once.
+    /// By their written form, so that each is stemmed once.
     written: HashMap<String, Term>,
     stems: HashMap<String, Term>,
 }
@@ -46,7 +46,7 @@ impl Default for Words {
 }
 
 impl Words {
-    /// The terms of a text; words that are new get a number.
+    /// The terms of a text; new words get a number.
     pub(crate) fn learn(&mut self, text: &str) -> Vec<Term> {
         let mut terms = Vec::new();
         for word in text

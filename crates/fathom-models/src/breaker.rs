@@ -1,4 +1,4 @@
-//! Stops asking a server that keeps failing, and tries it again after a while.
+//! Circuit breaker: stops calling a server that keeps failing, and tries it again after a while.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,9 +11,9 @@ use crate::classify;
 use crate::clock;
 use crate::endpoint::EndpointId;
 
-/// Failures in a row that open the circuit.
+/// Consecutive failures that open the circuit.
 pub const BREAKER_FAILURES: usize = 5;
-/// Time within which they must come.
+/// Time within which they must occur.
 pub const BREAKER_WINDOW: Duration = Duration::from_mins(1);
 /// Time for which the circuit stays open before one call may try.
 pub const BREAKER_COOL_DOWN: Duration = Duration::from_secs(15);
@@ -27,11 +27,11 @@ pub(crate) struct Breaker {
 
 #[derive(Debug)]
 enum Circuit {
-    /// Calls go through. Holds when the latest failures in a row happened.
+    /// Calls pass. Holds the times of the latest consecutive failures.
     Closed(VecDeque<Instant>),
     /// Calls fail at once.
     Open { until: Instant },
-    /// One call tries; the others fail at once.
+    /// One call is trying; the others fail at once.
     Probing,
 }
 
@@ -47,14 +47,14 @@ impl Circuit {
     }
 }
 
-/// What a call is to the breaker.
+/// Role of a call in the breaker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Errand {
     Call,
     Probe,
 }
 
-/// Leave for one call. It must be told how the call ended; dropped without that, the call counts for nothing.
+/// Permit for one call. Report the outcome; a permit dropped without a report does not count.
 #[derive(Debug)]
 pub(crate) struct Admission {
     breaker: Arc<Breaker>,
@@ -71,7 +71,7 @@ impl Breaker {
         }
     }
 
-    /// Lets a call through, or says why not.
+    /// Admits a call, or returns the reason for refusing it.
     pub(crate) fn admit(self: &Arc<Self>) -> Result<Admission, ModelFailure> {
         let mut circuit = self.lock();
         let errand = match &*circuit {
@@ -81,6 +81,7 @@ impl Breaker {
                 if !left.is_zero() {
                     return Err(self.refusal(left));
                 }
+                // Before the lock is released, so that exactly one call becomes the probe.
                 *circuit = Circuit::Probing;
                 Errand::Probe
             }
@@ -115,19 +116,19 @@ impl Breaker {
 }
 
 impl Admission {
-    /// Tells how the call ended: `None` for a reply.
+    /// Reports the outcome of the call: `None` for a reply.
     pub(crate) fn settle(mut self, failed: Option<FailureKind>) {
         self.settled = true;
         let mut circuit = self.breaker.lock();
         match failed {
-            // Calls side by side that fail together tell of one failure, not of many in a row. Those that time out have
-            // waited long enough, each of them.
+            // Parallel calls that fail together count as one failure, not as many in a row. Each of those that
+            // time out has waited long enough to count by itself.
             Some(FailureKind::Connection | FailureKind::Server) if self.is_told(&circuit) => {}
             Some(FailureKind::Connection | FailureKind::Server | FailureKind::Timeout) => {
                 self.note_failure(&mut circuit);
             }
             Some(FailureKind::Cancelled | FailureKind::CircuitOpen) => self.step_back(&mut circuit),
-            // Whatever else the server says, it is there.
+            // Any other answer shows that the server is there.
             Some(
                 FailureKind::RateLimited
                 | FailureKind::Auth
@@ -142,7 +143,7 @@ impl Admission {
         }
     }
 
-    /// Whether a failure was noted after this call had begun.
+    /// True if a failure was recorded after this call had started.
     fn is_told(&self, circuit: &Circuit) -> bool {
         match circuit {
             Circuit::Closed(failures) => failures.back().is_some_and(|last| self.begun < *last),
@@ -154,6 +155,7 @@ impl Admission {
         match (&mut *circuit, self.errand) {
             (Circuit::Closed(failures), _) => {
                 let now = clock::now();
+                // The window slides: only the latest failures decide.
                 failures.push_back(now);
                 if failures.len() > BREAKER_FAILURES {
                     failures.pop_front();
@@ -172,7 +174,7 @@ impl Admission {
         }
     }
 
-    /// A probe that came to nothing lets the next call try.
+    /// A probe without an outcome lets the next call try.
     fn step_back(&self, circuit: &mut Circuit) {
         if self.errand == Errand::Probe && matches!(circuit, Circuit::Probing) {
             *circuit = Circuit::Open {

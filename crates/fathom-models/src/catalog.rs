@@ -1,4 +1,4 @@
-//! From a name to a model that can be asked.
+//! Turns model names into callable models.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::tokens::Counter;
 
 static PROCESS: LazyLock<Catalog> = LazyLock::new(Catalog::new);
 
-/// Connects a model of the process's own [`Catalog`]. `keys` looks a variable up, as the environment does.
+/// Connects a model of the process's own [`Catalog`]. `keys` looks up a variable, like the environment does.
 pub fn connect<S: Into<Secret>>(
     spec: &ModelSpec,
     keys: impl Fn(&str) -> Option<S>,
@@ -40,7 +40,7 @@ pub async fn health<S: Into<Secret>>(
     PROCESS.health(spec, keys).await
 }
 
-/// What models of one process share: connections, circuit breakers, and how far each script has been used.
+/// State shared by the models of a process: connections, circuit breakers, and the progress of each script.
 #[derive(Debug, Default)]
 pub struct Catalog {
     clients: Clients,
@@ -89,7 +89,7 @@ impl Provider {
     }
 }
 
-/// A name as it is meant.
+/// A parsed model name.
 enum Named<'a> {
     Http(Provider, &'a str),
     Script(&'a Path),
@@ -122,7 +122,7 @@ impl<'a> Named<'a> {
 }
 
 impl Catalog {
-    /// A catalogue of its own, sharing nothing with others.
+    /// A separate catalogue that shares nothing with others.
     pub fn new() -> Self {
         Self::default()
     }
@@ -166,7 +166,7 @@ impl Catalog {
         }
     }
 
-    /// Checks whether a model's server is there and knows it, within three seconds.
+    /// Checks within three seconds if a model's server is up and knows the model.
     pub async fn health<S: Into<Secret>>(
         &self,
         spec: &ModelSpec,
@@ -229,7 +229,7 @@ impl Catalog {
         Arc::clone(breaker)
     }
 
-    /// The script at `path`, as far as it has been used. One that was rewritten begins anew.
+    /// The script at `path` with its progress. A script that was rewritten starts over.
     fn script(&self, path: &Path) -> Result<Arc<Script>, ModelsError> {
         let text =
             std::fs::read_to_string(path).map_err(|source| ModelsError::ScriptUnreadable {
@@ -256,11 +256,11 @@ fn facts(provider: Provider, name: &str, endpoint: &Endpoint) -> Result<Facts, M
     };
     if facts.basis != PriceBasis::Listed {
         match provider {
-            // OpenAI itself has given up the old field, which imitators still want.
+            // OpenAI itself has dropped the old field, which compatible servers still expect.
             Provider::OpenAi if is_public(provider, &endpoint.base) => {
                 facts.cap = OutputCap::MaxCompletionTokens;
             }
-            // A model newer than the list turns a temperature away.
+            // A model newer than the list rejects a temperature.
             Provider::Anthropic => facts.sampling = Sampling::TurnedAway,
             Provider::OpenAi | Provider::Ollama => {}
         }
@@ -293,7 +293,7 @@ fn base_url(provider: Provider, given: Option<&str>) -> Result<Url, ModelsError>
     };
     let mut url = Url::parse(text).map_err(|cause| wrong(cause.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("it should begin with http:// or https://".to_owned()));
+        return Err(wrong("expected http:// or https://".to_owned()));
     }
     if provider == Provider::Anthropic && !url.path().trim_end_matches('/').ends_with("/v1") {
         // Both forms are in use: with the version and without.
@@ -303,7 +303,7 @@ fn base_url(provider: Provider, given: Option<&str>) -> Result<Url, ModelsError>
     Ok(url)
 }
 
-/// An address without the user and password that may stand in it.
+/// An address without its user and password.
 fn without_user(url: &str) -> String {
     match (url.find("//"), url.rfind('@')) {
         (Some(start), Some(end)) if start < end => {
@@ -317,7 +317,7 @@ fn is_public(provider: Provider, base: &Url) -> bool {
     Url::parse(provider.public_url()).is_ok_and(|public| public.host_str() == base.host_str())
 }
 
-/// The key, if there is one. Only a public server, or a variable that the user named, makes its lack an error.
+/// The key, if there is one. It may be missing unless the server is public or the user named the variable.
 fn key<S: Into<Secret>>(
     provider: Provider,
     spec: &ModelSpec,
@@ -360,6 +360,7 @@ fn key_header(
         HeaderValue::from_str(key.reveal())
     }
     .map_err(|_| unusable())?;
+    // Keeps it out of the client's own logs.
     value.set_sensitive(true);
     Ok(KeyHeader {
         name: header,

@@ -1,4 +1,4 @@
-//! From what went wrong on the wire to a failure with a kind and a bill.
+//! Maps errors of the transport and of providers to failures with a kind and a billing.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,14 +7,14 @@ use fathom_core::unit::Millis;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-/// Longest cause that a failure carries, in characters.
+/// Maximum length of a failure's cause, in characters.
 pub const DETAIL_CHARS_MAX: usize = 300;
-/// Longest wait that is taken from a provider; a longer one counts as this.
+/// Longest wait accepted from a provider; a longer one counts as this.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_hours(1);
-/// How much of a body that cannot be understood is shown.
+/// Maximum number of characters shown of a malformed body.
 const SNIPPET_CHARS_MAX: usize = 80;
 
-/// Words by which providers say that the request was too long. There is no common code.
+/// Phrases by which providers report a request that is too long. There is no common code.
 const TOO_LONG: [&str; 9] = [
     "context_length_exceeded",
     "maximum context length",
@@ -27,7 +27,7 @@ const TOO_LONG: [&str; 9] = [
     "request_too_large",
 ];
 
-/// An error that the provider put into words.
+/// An error reported by the provider.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     pub(crate) message: String,
@@ -36,7 +36,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// Reads `{"error": {"message", "type", "code"}}` and what servers make of it.
+    /// Parses `{"error": {"message", "type", "code"}}` and its variants.
     pub(crate) fn read(body: &Value) -> Option<Self> {
         let error = body.get("error").filter(|error| !error.is_null());
         let error = error.or_else(|| body.get("detail")).unwrap_or(body);
@@ -71,7 +71,7 @@ impl Said {
         TOO_LONG.iter().any(|words| told.contains(words))
     }
 
-    /// The kind of an error that arrived inside a 200.
+    /// The kind of an error within a 200 response.
     fn kind(&self) -> FailureKind {
         if let Some(status) = self.status {
             return kind_of_status(status, self);
@@ -95,6 +95,7 @@ impl Said {
 fn kind_of_status(status: u16, said: &Said) -> FailureKind {
     match status {
         429 => FailureKind::RateLimited,
+        // 408 and 409 are the server's doing too: it gave up waiting, or was busy with a conflicting request.
         408 | 409 | 500..=599 => FailureKind::Server,
         401 | 403 => FailureKind::Auth,
         413 => FailureKind::TooLarge,
@@ -103,11 +104,11 @@ fn kind_of_status(status: u16, said: &Said) -> FailureKind {
     }
 }
 
-/// A failure for a status that is no success.
+/// The failure for an unsuccessful status.
 pub(crate) fn status(code: u16, said: &Said, retry_after: Option<Millis>) -> ModelFailure {
     let kind = kind_of_status(code, said);
     let billing = match kind {
-        // The server took the request in and may have worked on it.
+        // The server accepted the request and may have worked on it.
         FailureKind::Server => Billing::Perhaps,
         _ => Billing::Nothing,
     };
@@ -124,12 +125,12 @@ pub(crate) fn status(code: u16, said: &Said, retry_after: Option<Millis>) -> Mod
     }
 }
 
-/// A failure for an error inside a reply that began well: some of it may be billed.
+/// The failure for an error in the middle of a reply: part of it may be billed.
 pub(crate) fn said(said: &Said) -> ModelFailure {
     ModelFailure::sent(said.kind(), said.message.clone())
 }
 
-/// A failure for a body that is not what was asked for.
+/// The failure for a body of another format.
 pub(crate) fn malformed(content_type: &str, body: &str, why: &str) -> ModelFailure {
     let kind = if content_type.is_empty() {
         "a body without content type"
@@ -141,8 +142,9 @@ pub(crate) fn malformed(content_type: &str, body: &str, why: &str) -> ModelFailu
     ModelFailure::sent(FailureKind::Malformed, detail)
 }
 
-/// A failure to send a request or to read its answer.
+/// The failure to send a request or to read its answer.
 pub(crate) fn transport(error: reqwest::Error, endpoint: &str) -> ModelFailure {
+    // An address may contain a key or a user name.
     let error = error.without_url();
     let mut cause: &dyn std::error::Error = &error;
     let mut no_http = false;
@@ -166,7 +168,7 @@ pub(crate) fn transport(error: reqwest::Error, endpoint: &str) -> ModelFailure {
     }
 }
 
-/// How long the provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+/// Delay that the provider asks for: `retry-after-ms`, or `retry-after` in seconds or as a date.
 pub(crate) fn retry_after(headers: &HeaderMap, today: SystemTime) -> Option<Millis> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let span = text("retry-after-ms")
@@ -175,14 +177,14 @@ pub(crate) fn retry_after(headers: &HeaderMap, today: SystemTime) -> Option<Mill
             let value = text(RETRY_AFTER.as_str())?;
             seconds(value, 1.0).or_else(|| {
                 let date = httpdate::parse_http_date(value).ok()?;
-                // A date that is past asks for no wait.
+                // A date in the past asks for no delay.
                 Some(date.duration_since(today).unwrap_or_default())
             })
         })?;
     Some(millis(span))
 }
 
-/// A wait in milliseconds, rounded up and held at the longest.
+/// A delay in milliseconds, rounded up and limited to the maximum.
 pub(crate) fn millis(span: Duration) -> Millis {
     let span = span.min(RETRY_AFTER_MAX).as_micros().div_ceil(1000);
     Millis(u64::try_from(span).unwrap_or(u64::MAX))

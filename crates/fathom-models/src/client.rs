@@ -1,6 +1,6 @@
 //! The process's HTTP clients: one for servers with TLS, one for those without.
 //!
-//! There are two because reading the system's root certificates takes milliseconds that a local server need not cost.
+//! Two, because reading the system's root certificates takes milliseconds that a local server need not cost.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -8,16 +8,16 @@ use std::time::Duration;
 use reqwest::redirect::Policy;
 use reqwest::{Certificate, Client, ClientBuilder};
 
-/// Longest time to make a connection.
+/// Time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Connections kept open per server: twice the calls that are in flight by default.
+/// Idle connections per server: twice the default number of concurrent calls.
 const IDLE_PER_HOST_MAX: usize = 256;
-/// How long an unused connection is kept.
+/// Time for which an idle connection is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_mins(1);
-/// How often an open connection is probed, so that a dead peer is noticed during a long call.
+/// Interval of keep-alive probes, so that a dead peer is noticed during a long call.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Clients, made when first needed.
+/// The clients, created on first use.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
     plain: OnceLock<Client>,
@@ -28,6 +28,7 @@ impl Clients {
     /// The client for addresses of this scheme.
     pub(crate) fn get(&self, scheme: &str) -> Result<Client, reqwest::Error> {
         let (cell, builder) = if scheme == "http" {
+            // Not even an empty check of certificates: that would load the system's.
             let none = std::iter::empty::<Certificate>();
             (&self.plain, builder().tls_certs_only(none))
         } else {
@@ -46,7 +47,7 @@ impl Clients {
     reason = "this is where the models' HTTP clients are made, with timeouts and without redirects or proxies"
 )]
 fn builder() -> ClientBuilder {
-    // An error means that the process already has a provider, which serves as well.
+    // An error means that the process already has a provider, which will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     Client::builder()
         .user_agent(concat!("fathom/", env!("CARGO_PKG_VERSION")))
@@ -56,9 +57,10 @@ fn builder() -> ClientBuilder {
         .pool_idle_timeout(IDLE_TIMEOUT)
         .tcp_nodelay(true)
         .tcp_keepalive(KEEPALIVE)
-        // A key must not travel to wherever a redirect or a variable points.
+        // A key must not follow a redirect or a proxy variable elsewhere.
         .redirect(Policy::none())
         .no_proxy()
+        // Each attempt may cost, so only the caller repeats one.
         .retry(reqwest::retry::never())
         .referer(false)
 }

@@ -1,7 +1,7 @@
 //! The one place of this crate that reads a clock or waits.
 //!
-//! Limits, breakers and latencies go by the runtime's clock, which a test can stop and move. The calendar is read
-//! only to understand a `Retry-After` that names a date.
+//! Limits, breakers and latencies use the runtime's clock, which tests can stop and move. The calendar is only
+//! needed for a `Retry-After` that names a date.
 
 use std::time::{Duration, SystemTime};
 

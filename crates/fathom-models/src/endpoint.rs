@@ -1,4 +1,4 @@
-//! A provider's server: its address, its key, and the client that reaches it.
+//! Servers of providers: address, key and client.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use reqwest::{Client, RequestBuilder, Url};
 use crate::classify::{DETAIL_CHARS_MAX, clean};
 use crate::secret::Secret;
 
-/// Names a server for limits, pauses and circuit breakers: two models on one server share it.
+/// Identifies a server for limits, pauses and circuit breakers: the models on a server share it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EndpointId(Arc<str>);
 
@@ -20,17 +20,17 @@ impl EndpointId {
         Self(name.into())
     }
 
-    /// Scheme, host and port alone: a path or a user name may hold something private.
+    /// Only scheme, host and port: a path or a user name may be private.
     pub(crate) fn of(url: &Url) -> Self {
         Self::new(url.origin().ascii_serialization())
     }
 
-    /// The model `id` itself, where it runs in this process.
+    /// A model that runs in this process.
     pub fn in_process(id: &str) -> Self {
         Self::new(id)
     }
 
-    /// The name as text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -55,7 +55,7 @@ pub(crate) struct KeyHeader {
     pub(crate) value: HeaderValue,
 }
 
-/// A server that can be asked.
+/// A server that can be called.
 #[derive(Clone)]
 pub(crate) struct Endpoint {
     pub(crate) id: EndpointId,
@@ -76,7 +76,7 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// The address of `path` below the base.
+    /// The address of `path` relative to the base.
     pub(crate) fn url(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         let below = format!("{}/{path}", self.base.path().trim_end_matches('/'));
@@ -111,7 +111,7 @@ impl Endpoint {
         }
     }
 
-    /// The failure as it may be seen: no key in it, and no more text than allowed.
+    /// The failure in presentable form: without the key, and with a limited length.
     pub(crate) fn presentable(&self, mut failure: ModelFailure) -> ModelFailure {
         let detail = self.redact(failure.detail.as_str());
         failure.detail = Text::from(clean(&detail, DETAIL_CHARS_MAX));

@@ -1,96 +1,58 @@
-//! Why a model cannot be had at all.
+//! Errors of choosing and connecting a model.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What is wrong with a model as it was asked for.
+/// A model that cannot be used as requested.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelsError {
-    /// The part before the slash is no provider.
+    /// The part before the slash is not a provider.
     #[error("unknown provider `{provider}` in model `{id}`")]
-    UnknownProvider {
-        /// What was given.
-        provider: String,
-        /// The whole name.
-        id: String,
-    },
-    /// There is nothing after the slash, or no slash.
-    #[error("model `{id}` names no model: it should be PROVIDER/NAME")]
-    NoName {
-        /// What was given.
-        id: String,
-    },
-    /// The provider wants a key and there is none.
-    #[error("model `{id}` needs a key and `{variable}` is not set")]
+    UnknownProvider { provider: String, id: String },
+    /// The part after the slash is missing.
+    #[error("invalid model `{id}`: expected PROVIDER/NAME")]
+    NoName { id: String },
+    /// The provider requires a key, and there is none.
+    #[error("model `{id}` needs a key, but `{variable}` is not set")]
     MissingKey {
-        /// The model.
         id: String,
-        /// The variable that should hold the key.
+        /// The variable that should contain the key.
         variable: String,
     },
     /// The key or its header cannot be sent.
-    #[error("the key of model `{id}` cannot go into header `{header}`")]
-    UnusableKey {
-        /// The model.
-        id: String,
-        /// The header.
-        header: String,
-    },
-    /// The server's address is no address.
-    #[error("`{url}` is no server address: {cause}")]
-    BaseUrl {
-        /// What was given.
-        url: String,
-        /// What is wrong with it.
-        cause: String,
-    },
+    #[error("the key of model `{id}` cannot be sent in header `{header}`")]
+    UnusableKey { id: String, header: String },
+    /// The server's address is malformed.
+    #[error("invalid server address `{url}`: {cause}")]
+    BaseUrl { url: String, cause: String },
     /// The script cannot be read.
     #[error("cannot read the script `{}`", path.display())]
     ScriptUnreadable {
-        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A line of the script is not as it should be.
+    /// A line of the script is invalid.
     #[error("{}:{line}: {cause}", path.display())]
     ScriptLine {
-        /// The file.
         path: PathBuf,
-        /// The line, counted from one.
+        /// Line number, counted from one.
         line: usize,
-        /// What is wrong.
         cause: String,
     },
     /// The tokenizer file cannot be used.
     #[error("cannot use the tokenizer `{}`: {cause}", path.display())]
-    Tokenizer {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        cause: String,
-    },
-    /// The embedded model is not there.
-    #[error("model `{id}`: the embedded model is not part of this build yet")]
-    NotBuiltIn {
-        /// The model.
-        id: String,
-    },
-    /// No HTTP client can be made, for want of root certificates as a rule.
-    #[error("no connection can be made to `{endpoint}`: {cause}")]
-    Client {
-        /// The server.
-        endpoint: String,
-        /// What is wrong.
-        cause: String,
-    },
-    /// The built-in price list is broken.
-    #[error("the built-in price list cannot be read: {cause}")]
-    Prices {
-        /// What is wrong.
-        cause: String,
-    },
+    Tokenizer { path: PathBuf, cause: String },
+    /// The embedded model is missing.
+    #[error("model `{id}`: this build has no embedded model")]
+    NotBuiltIn { id: String },
+    /// No HTTP client could be created, usually for lack of root certificates.
+    #[error("cannot set up a client for `{endpoint}`: {cause}")]
+    Client { endpoint: String, cause: String },
+    /// The built-in price list is malformed.
+    #[error("the built-in price list is malformed: {cause}")]
+    Prices { cause: String },
 }
 
 impl ModelsError {
@@ -111,7 +73,7 @@ impl ModelsError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownProvider { .. } | Self::NoName { .. } => {
@@ -121,26 +83,26 @@ impl ModelsError {
                 format!("set `{variable}`, or name another variable with --api-key-env")
             }
             Self::UnusableKey { .. } => {
-                "check the key for line breaks and --api-key-header for its spelling".to_owned()
+                "check the key for line breaks, and the spelling of --api-key-header".to_owned()
             }
             Self::BaseUrl { .. } => {
-                "give an address such as http://127.0.0.1:8000/v1 with --base-url".to_owned()
+                "pass an address such as http://127.0.0.1:8000/v1 with --base-url".to_owned()
             }
             Self::ScriptUnreadable { .. } => {
-                "script/FILE takes a path as seen from the current folder".to_owned()
+                "`script/FILE` takes a path relative to the current folder".to_owned()
             }
             Self::ScriptLine { .. } => {
-                "each line is a JSON object with `reply` or `error`, and optionally `match`, `usage`, `delay_ms`, `times`"
+                "write each line as a JSON object with `reply` or `error`, and optionally `match`, `usage`, `delay_ms`, `times`"
                     .to_owned()
             }
             Self::Tokenizer { .. } => {
-                "give the tokenizer.json that comes with the model's weights".to_owned()
+                "use the tokenizer.json that comes with the model's weights".to_owned()
             }
             Self::NotBuiltIn { .. } => {
                 "use openai/NAME with --base-url for a local server, or ollama/NAME".to_owned()
             }
-            Self::Client { .. } => "check that the system has its root certificates".to_owned(),
-            Self::Prices { .. } => "this is a fault of the program: please report it".to_owned(),
+            Self::Client { .. } => "install the system's root certificates".to_owned(),
+            Self::Prices { .. } => "this is a bug in Fathom; please report it".to_owned(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One attempt over HTTP: send, listen, and say what came of it.
+//! One attempt over HTTP: send the request, read the reply, classify the outcome.
 
 use std::fmt;
 use std::time::Duration;
@@ -21,16 +21,17 @@ use crate::prices::Facts;
 use crate::providers::{Fault, Protocol};
 use crate::tokens::{self, Counter};
 
-/// Largest reply that is read.
+/// Maximum size of a reply.
 pub const REPLY_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// Most bytes of a stream on the wire: every few characters of text come with some hundred bytes around them.
+/// Maximum size of a stream on the wire: every few characters of text come with about a hundred bytes around
+/// them.
 const STREAM_BYTES_MAX: usize = 32 * REPLY_BYTES_MAX;
-/// Most bytes of an error's body that are read.
+/// Maximum number of bytes read of an error's body.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
-/// How long a finished stream may take to close, so that its connection can be used again.
+/// Time for a finished stream to close, so that its connection can be reused.
 const CLOSING_GRACE: Duration = Duration::from_millis(20);
 
-/// A model behind HTTP.
+/// A model behind an HTTP server.
 pub(crate) struct HttpModel {
     pub(crate) id: String,
     pub(crate) endpoint: Endpoint,
@@ -98,6 +99,7 @@ impl HttpModel {
             Ok(outcome) => outcome,
             Err(_) => Err(timed_out(request.timeout)),
         };
+        // The partial text is kept: it may have been paid for, and a continuation can build on it.
         if let Err(mut failure) = outcome {
             failure.partial = Text::from(heard.text);
             return Err(failure);
@@ -123,10 +125,11 @@ impl HttpModel {
         let streamed = match (delivery, framing) {
             (Delivery::Whole, _) => false,
             (Delivery::Streamed, Framing::Lines) => true,
-            // A server that cannot stream answers in one piece, which is as good.
+            // A server that cannot stream sends the reply in one piece, which is fine.
             (Delivery::Streamed, Framing::Events) => !content_type.contains("json"),
         };
         if content_type.contains("html") {
+            // A page of a proxy or a wrong address, and no model's answer.
             let page = self.text(response, ERROR_BYTES_MAX).await;
             return Err(classify::malformed(
                 &content_type,
@@ -147,7 +150,7 @@ impl HttpModel {
         Ok(())
     }
 
-    /// Follows a stream to its end.
+    /// Reads a stream to its end.
     async fn listen(
         &self,
         mut response: Response,
@@ -163,6 +166,7 @@ impl HttpModel {
             let chunk = match response.chunk().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
+                // The reply is complete, so the missing end of the body does not matter.
                 Err(_) if heard.is_complete() => break,
                 Err(error) => return Err(self.lost(error)),
             };
@@ -182,12 +186,12 @@ impl HttpModel {
             }
         }
         if heard.ended {
-            // The last bytes of the body free the connection; a server that holds them back loses it.
+            // Reading the last bytes frees the connection; a server that holds them back loses it.
             let _ = tokio::time::timeout(CLOSING_GRACE, response.chunk()).await;
             return Ok(());
         }
         if let Some(frame) = frames.finish() {
-            // Half a frame is no news: the stream was cut, which is said below.
+            // Half a frame is no fault of its own: the stream was cut, which is reported below.
             understood |= self.hear(&frame, content_type, heard, deltas).is_ok();
         }
         if heard.is_complete() {
@@ -220,9 +224,10 @@ impl HttpModel {
         Ok(())
     }
 
-    /// Reads a body to its end, or to the limit.
+    /// Reads a body up to the limit.
     async fn read(&self, mut response: Response, most: usize) -> Result<Vec<u8>, ModelFailure> {
         let announced = response.content_length().unwrap_or_default();
+        // Refused before it is read.
         if usize::try_from(announced).unwrap_or(usize::MAX) > most {
             return Err(too_large());
         }
@@ -236,7 +241,7 @@ impl HttpModel {
         Ok(body)
     }
 
-    /// As much of a body as there is, for a message that is shown anyway.
+    /// As much of a body as there is, for an error message.
     async fn text(&self, mut response: Response, most: usize) -> String {
         let mut body = Vec::new();
         while body.len() < most

@@ -1,27 +1,27 @@
-//! Cuts a streamed body into frames: the data of server-sent events, or lines.
+//! Splits a streamed body into frames: the data of server-sent events, or lines.
 
-/// Largest frame that is put together.
+/// Maximum size of a frame.
 pub(crate) const FRAME_BYTES_MAX: usize = 8 * 1024 * 1024;
 
-/// How a wire format separates its frames.
+/// Framing of a wire format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events: `data:` lines up to an empty line.
     Events,
-    /// One JSON value a line.
+    /// One JSON value per line.
     Lines,
 }
 
-/// Why a body cannot be cut.
+/// Reasons why a body cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Uncut {
     /// A frame is larger than the limit.
     TooLarge,
-    /// A line is no UTF-8.
+    /// A line is not UTF-8.
     NotText,
 }
 
-/// A body on its way through.
+/// A body while it is read.
 #[derive(Debug)]
 pub(crate) struct Frames {
     framing: Framing,
@@ -40,7 +40,7 @@ impl Frames {
         }
     }
 
-    /// The frames that `bytes` complete.
+    /// The frames completed by `bytes`.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, Uncut> {
         let mut frames = Vec::new();
         let mut rest = bytes;
@@ -56,7 +56,7 @@ impl Frames {
         Ok(frames)
     }
 
-    /// What is left when the body ends: a last frame whose separator was forgotten.
+    /// The rest at the end of the body: a last frame without its separator.
     pub(crate) fn finish(mut self) -> Option<String> {
         let mut frames = Vec::new();
         self.end_line(&mut frames).ok()?;
@@ -68,8 +68,10 @@ impl Frames {
 
     fn end_line(&mut self, frames: &mut Vec<String>) -> Result<(), Uncut> {
         let bytes = std::mem::take(&mut self.line);
+        // Only whole lines are decoded: a chunk may end within a character.
         let mut line = std::str::from_utf8(&bytes).map_err(|_| Uncut::NotText)?;
         if !self.begun {
+            // Some servers start with a byte order mark.
             self.begun = true;
             line = line.strip_prefix('\u{feff}').unwrap_or(line);
         }
@@ -78,7 +80,7 @@ impl Frames {
             Framing::Lines if line.trim().is_empty() => {}
             Framing::Lines => frames.push(line.to_owned()),
             Framing::Events if line.is_empty() => self.dispatch(frames),
-            // Event names and ids say nothing that the data does not; comments keep the connection alive.
+            // Event names and ids add nothing to the data; comments keep the connection alive.
             Framing::Events => {
                 if let Some(data) = line.strip_prefix("data:") {
                     if !self.data.is_empty() {

@@ -11,7 +11,7 @@ use crate::exchange::HttpModel;
 use crate::model::{CallFuture, Deltas, Model};
 use crate::prices::Facts;
 
-/// Asks only while the circuit is closed, and tells the breaker what came of it.
+/// Calls only while the circuit is closed, and reports the outcome to the breaker.
 #[derive(Debug)]
 pub(crate) struct Guarded {
     pub(crate) model: HttpModel,

@@ -1,4 +1,4 @@
-//! Whether a model's server is there, for `fathom doctor`.
+//! Health check of a model's server, for `fathom doctor`.
 
 use std::time::Duration;
 
@@ -9,36 +9,35 @@ use crate::classify::{self, DETAIL_CHARS_MAX, clean};
 use crate::clock;
 use crate::endpoint::Endpoint;
 
-/// Longest time a check takes.
+/// Time limit of a check.
 const CHECK_TIMEOUT: Duration = Duration::from_secs(3);
-/// Most of a list of models that is read.
+/// Maximum size of a list of models.
 const LISTING_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// How a server is.
+/// State of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HealthState {
-    /// It answers, and knows the model as far as it tells.
+    /// It answers, and knows the model if it lists its models.
     Up,
-    /// It answers, and the model is not on its list.
+    /// It answers, but does not list the model.
     UnknownModel,
-    /// It answers, and does not take the key.
+    /// It answers, but rejects the key.
     KeyRefused,
-    /// It does not answer, or only with errors.
+    /// It does not answer, or answers with server errors.
     Down,
 }
 
-/// What a check found.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
-    /// How the server is.
     pub state: HealthState,
-    /// The same in words.
+    /// Description of the state.
     pub detail: String,
-    /// How long it took to find out.
+    /// Duration of the check.
     pub latency: Millis,
 }
 
-/// Asks a server for its models, once and briefly.
+/// Requests the server's models, once.
 pub(crate) async fn check(endpoint: &Endpoint, path: &str, model: &str) -> Health {
     let started = clock::now();
     let asked = tokio::time::timeout(CHECK_TIMEOUT, ask(endpoint, path, model)).await;
@@ -120,7 +119,7 @@ fn listed(body: &[u8]) -> Option<Vec<String>> {
     Some(names.map(str::to_owned).collect())
 }
 
-/// Ollama lists `name:latest` for a name without a tag.
+/// Ollama lists a name without a tag as `name:latest`.
 fn same(listed: &str, model: &str) -> bool {
     listed == model || listed.strip_suffix(":latest") == Some(model)
 }

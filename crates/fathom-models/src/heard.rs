@@ -1,4 +1,4 @@
-//! What has been heard of a reply so far, whole or streamed, in any wire format.
+//! The reply so far, whole or streamed, in any wire format.
 
 use fathom_core::failure::{Billing, FailureKind, ModelFailure};
 use fathom_core::model::{Ending, Exactness, Reply, Request, Usage, UsageSource};
@@ -10,45 +10,45 @@ use crate::model::Model;
 use crate::providers::Fault;
 use crate::tokens::Counter;
 
-/// Most calls of tools that one reply may hold.
+/// Maximum number of tool calls in one reply.
 const CALLS_MAX: usize = 64;
 
-/// Why the model stopped.
+/// Reasons for the end of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It was done.
+    /// Finished.
     Complete,
-    /// It ran into the output cap or the window.
+    /// The output cap or the window was reached.
     Length,
-    /// It, or a filter before it, declined, in these words.
+    /// Declined by the model or a filter, with this explanation.
     Declined(String),
 }
 
-/// A call of a tool as far as it has come.
+/// A tool call so far.
 #[derive(Debug)]
 struct Called {
-    /// Its number in the wire format.
+    /// Number in the wire format.
     index: u64,
     name: String,
     arguments: String,
 }
 
-/// A reply as far as it has come.
+/// A reply so far.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) text: String,
-    /// Whether tools were offered. A model that was offered none wants none called, whatever it says.
+    /// True if tools were offered. Without an offer, nothing in the reply is a tool call.
     pub(crate) offered: bool,
     calls: Vec<Called>,
     pub(crate) stop: Option<Stop>,
     pub(crate) input_tokens: Option<u64>,
     pub(crate) output_tokens: Option<u64>,
-    /// The wire format's own end was seen.
+    /// The wire format's own end marker was seen.
     pub(crate) ended: bool,
 }
 
 impl Heard {
-    /// Nothing yet of the reply to `request`.
+    /// An empty reply to `request`.
     pub(crate) fn of(request: &Request) -> Self {
         Self {
             offered: !request.tools.is_empty(),
@@ -56,7 +56,8 @@ impl Heard {
         }
     }
 
-    /// Hears a part of a call. Without a number, a name begins the next call and anything else belongs to the last.
+    /// Adds a part of a call. Without a number, a name starts the next call and anything else belongs to the
+    /// last one.
     pub(crate) fn call(
         &mut self,
         index: Option<u64>,
@@ -90,14 +91,14 @@ impl Heard {
         Ok(())
     }
 
-    /// Bytes of the reply.
+    /// Size of the reply in bytes.
     pub(crate) fn len(&self) -> usize {
         let calls = self.calls.iter();
         let calls = calls.map(|call| call.name.len() + call.arguments.len());
         self.text.len() + calls.sum::<usize>()
     }
 
-    /// Whether nothing of the reply itself can be missing.
+    /// True if nothing of the reply can be missing.
     pub(crate) fn is_complete(&self) -> bool {
         self.ended || self.stop.is_some()
     }
@@ -110,7 +111,7 @@ impl Heard {
         })
     }
 
-    /// Turns a complete reply into the result of the call. What the provider does not tell is counted.
+    /// Turns a complete reply into the result of the call. Token counts that the provider omits are computed.
     pub(crate) fn settle(
         self,
         model: &dyn Model,
@@ -119,6 +120,7 @@ impl Heard {
         latency: Millis,
     ) -> Result<Reply, ModelFailure> {
         let reported = self.reported();
+        // Measured even if the reply failed: the input was processed.
         let input_tokens = match self.input_tokens {
             Some(tokens) => tokens,
             None => model.measure(request)?.input_tokens,
@@ -155,7 +157,7 @@ impl Heard {
                 });
                 match counter.count(&said) {
                     (tokens, Exactness::Exact) => tokens,
-                    // The provider kept to its cap, so the cap is a bound too.
+                    // The provider respected its cap, so the cap is a bound too.
                     (bound, Exactness::UpperBound) => bound.min(cap),
                 }
             }),
@@ -176,7 +178,7 @@ impl Heard {
 
 impl From<Called> for ToolCall {
     fn from(call: Called) -> Self {
-        // A tool that takes no arguments is often called with nothing at all.
+        // A tool without parameters is often called with empty arguments.
         let is_bare = call.arguments.trim().is_empty();
         Self {
             name: Text::from(call.name),

@@ -1,4 +1,4 @@
-//! How many calls may be in flight, in the order they asked, and not while a provider wants quiet.
+//! Limit on concurrent calls, first come first served, with pauses for rate-limited servers.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,13 @@ use crate::classify::RETRY_AFTER_MAX;
 use crate::clock;
 use crate::endpoint::EndpointId;
 
-/// Calls in flight when the user does not say.
+/// Default number of concurrent calls.
 pub const IN_FLIGHT_DEFAULT: usize = 128;
 
-/// A run's limit on calls in flight.
+/// A run's limit on concurrent calls.
 ///
-/// Calls start in the order in which they asked. After a provider asked to wait, no call to it starts before that
-/// time is over; calls to other servers go past the waiting ones.
+/// Calls start in the order in which they were requested. After a provider asked for a delay, no call to it
+/// starts before that time; calls to other servers overtake the waiting ones.
 #[derive(Debug)]
 pub struct Limiter {
     state: Mutex<State>,
@@ -39,7 +39,7 @@ struct Waiter {
     turn: oneshot::Sender<()>,
 }
 
-/// Leave for one call, given back when dropped.
+/// Permission for one call, returned when dropped.
 #[derive(Debug)]
 #[must_use = "the call is only counted while the permit is held"]
 pub struct Permit<'a> {
@@ -66,16 +66,17 @@ impl Limiter {
         }
     }
 
-    /// Waits for a place for a call to `endpoint`. Giving up the wait gives up the place in the queue.
+    /// Waits for a place for a call to `endpoint`. Dropping the future gives up the place in the queue.
     pub async fn acquire(&self, endpoint: &EndpointId) -> Permit<'_> {
         let (mut place, mut turn) = self.queue(endpoint);
         loop {
             let paused = self.paused.notified();
             tokio::pin!(paused);
-            // From here on no pause goes unnoticed.
+            // From here on no pause is missed.
             paused.as_mut().enable();
             let resumes = self.lock().pauses.get(endpoint).copied();
             tokio::select! {
+                // A granted turn must win over a pause that starts in the same moment, or it would be lost.
                 biased;
                 _ = &mut turn => break,
                 () = paused => {}
@@ -90,9 +91,11 @@ impl Limiter {
     pub fn pause(&self, endpoint: &EndpointId, span: Duration) {
         let until = clock::now() + span.min(RETRY_AFTER_MAX);
         let mut state = self.lock();
+        // `max`: a later, shorter delay must not cut a longer one; it may answer a call that was sent earlier.
         let known = state.pauses.entry(endpoint.clone()).or_insert(until);
         *known = until.max(*known);
         drop(state);
+        // Waiters compute their wake-up time from the pause, so they must look again.
         self.paused.notify_waiters();
     }
 
@@ -121,13 +124,14 @@ impl Limiter {
 
     fn release(&self) {
         let mut state = self.lock();
+        // Before dispatching, so that the place goes to the first waiter and not to a newcomer.
         state.free += 1;
         state.dispatch();
     }
 }
 
 impl State {
-    /// Gives free places to those who wait, first come first served, passing over servers that want quiet.
+    /// Grants free places in order, skipping rate-limited servers.
     fn dispatch(&mut self) {
         let now = clock::now();
         self.pauses.retain(|_, until| *until > now);
@@ -137,7 +141,7 @@ impl State {
             let Some(next) = self.waiting.iter().position(ready) else {
                 return;
             };
-            // Nobody is there any more when the wait was given up at this very moment.
+            // The receiver is gone if the wait was given up at this very moment.
             if let Some(waiter) = self.waiting.remove(next)
                 && waiter.turn.send(()).is_ok()
             {

@@ -1,4 +1,4 @@
-//! What models cost and how much they read, as dated data.
+//! Prices and context windows of models, as dated data.
 
 use std::net::IpAddr;
 use std::sync::LazyLock;
@@ -14,23 +14,22 @@ use crate::tokens::Vocabulary;
 static LIST: LazyLock<Result<List, toml::de::Error>> =
     LazyLock::new(|| toml::from_str(include_str!("../prices.toml")));
 
-/// Where a price comes from.
+/// Source of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceBasis {
     /// The provider's list, on the date that [`price_dates`] gives.
     Listed,
-    /// The model runs on this machine, or is none.
+    /// The model runs on this machine, or is simulated.
     Free,
-    /// Nobody knows. It counts as zero, so a limit on money does not hold for it: the user should be told.
+    /// Unknown. It counts as zero, so a limit on cost is not enforced: the user should be told.
     Unknown,
 }
 
-/// What is known of a model before it is asked.
+/// Static facts of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What it costs.
     pub price: Price,
-    /// How well that is known.
+    /// Source of the price.
     pub basis: PriceBasis,
     /// Input and output together, in tokens.
     pub window_tokens: Option<u64>,
@@ -41,12 +40,12 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Whether the price can be relied on.
+    /// True if the price can be relied on.
     pub fn price_known(&self) -> bool {
         self.basis != PriceBasis::Unknown
     }
 
-    /// Facts of a model that runs in this process; its window is known once it is loaded.
+    /// Facts of a model in this process; its window is known once it is loaded.
     pub fn in_process(window_tokens: Option<u64>) -> Self {
         Self {
             window_tokens,
@@ -54,7 +53,7 @@ impl Facts {
         }
     }
 
-    /// Facts of a model that is on no list.
+    /// Facts of a model that is not listed.
     pub(crate) fn unlisted(basis: PriceBasis) -> Self {
         Self {
             price: Price::default(),
@@ -68,14 +67,14 @@ impl Facts {
     }
 }
 
-/// Whether the provider takes a temperature.
+/// Support for a temperature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sampling {
     Accepted,
     TurnedAway,
 }
 
-/// The field that caps the output.
+/// Name of the field that caps the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum OutputCap {
@@ -84,7 +83,7 @@ pub(crate) enum OutputCap {
     MaxCompletionTokens,
 }
 
-/// How a reply is held to a schema.
+/// Way of enforcing a schema on a reply.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum SchemaBy {
@@ -93,7 +92,7 @@ pub(crate) enum SchemaBy {
     Tool,
 }
 
-/// Whether a server is on this machine.
+/// Location of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     Loopback,
@@ -180,7 +179,7 @@ fn nanodollars(dollars: f64) -> Nanodollars {
     Nanodollars((dollars * 1e9).round() as u64)
 }
 
-/// When each provider's prices were read: provider and ISO date.
+/// Date of each provider's prices: provider and ISO date.
 pub fn price_dates() -> Vec<(&'static str, &'static str)> {
     let providers = LIST.as_ref().map(|list| list.provider.as_slice());
     providers
@@ -190,7 +189,7 @@ pub fn price_dates() -> Vec<(&'static str, &'static str)> {
         .collect()
 }
 
-/// Every model on the list: provider, name and what is known of it.
+/// Every listed model: provider, name and facts.
 pub fn price_list() -> Vec<(&'static str, &'static str, Facts)> {
     let providers = LIST.as_ref().map(|list| list.provider.as_slice());
     let providers = providers.unwrap_or_default().iter();
@@ -215,12 +214,13 @@ pub(crate) fn facts(provider: &str, name: &str, place: Place) -> Result<Facts, M
         .find(|line| names(&line.name, name));
     Ok(match (listed, place) {
         (Some(line), _) => line.facts(),
+        // A server on this machine costs nothing, whatever it serves.
         (None, Place::Loopback) => Facts::unlisted(PriceBasis::Free),
         (None, Place::Elsewhere) => Facts::unlisted(PriceBasis::Unknown),
     })
 }
 
-/// Whether `listed` is the model `name` or `name` is a dated version of it. `gpt-4o` is not `gpt-4o-audio-preview`.
+/// True if `name` is the model `listed` or a dated version of it. `gpt-4o` is not `gpt-4o-audio-preview`.
 fn names(listed: &str, name: &str) -> bool {
     let Some(rest) = name.strip_prefix(listed) else {
         return false;

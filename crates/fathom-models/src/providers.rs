@@ -1,4 +1,4 @@
-//! The wire formats. Each says how a request is written and how a reply is read; [`crate::exchange`] does the rest.
+//! The wire formats: encoding of requests and decoding of replies; [`crate::exchange`] does the rest.
 
 mod anthropic;
 mod ollama;
@@ -25,37 +25,38 @@ pub(crate) use ollama::Ollama;
 pub(crate) use openai::OpenAi;
 pub(crate) use scripted::{Script, Scripted};
 
-/// A wire format. Readers take whatever can be understood: servers leave fields out, add some, and invent words.
+/// A wire format. Decoding is lenient: servers omit fields, add some, and invent values.
 pub(crate) trait Protocol: fmt::Debug + Send + Sync {
-    /// Address below the server's base.
+    /// Path relative to the server's base.
     fn path(&self) -> &'static str;
 
-    /// How a stream is cut into frames.
+    /// Framing of a stream.
     fn framing(&self) -> Framing;
 
-    /// Most tokens that the provider adds to a request with a schema, beside the schema itself.
+    /// Maximum number of tokens that the provider adds to a request with a schema, besides the schema itself.
     fn schema_tokens(&self) -> u64;
 
-    /// The request's body.
+    /// Encodes the request's body.
     fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure>;
 
-    /// Reads a reply in one piece.
+    /// Decodes a reply in one piece.
     fn whole(&self, body: &[u8], heard: &mut Heard) -> Result<(), Fault>;
 
-    /// Reads one frame of a streamed reply.
+    /// Decodes one frame of a streamed reply.
     fn frame(&self, frame: &str, heard: &mut Heard) -> Result<(), Fault>;
 }
 
-/// Why a reply cannot be read.
+/// Reasons for failing to decode a reply.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// It is not in the wire format.
     Unexpected(&'static str),
-    /// It is an error in the provider's words.
+    /// It is an error reported by the provider.
     Said(Said),
 }
 
-/// A request's messages as one text, each as `speaker: text` and a line feed: what a script's `match` is held against.
+/// A request's messages as one text, each as `speaker: text` and a line feed: the text that a script's `match`
+/// is compared with.
 pub fn render(request: &Request) -> String {
     let mut rendered = String::new();
     for message in &request.messages {
@@ -86,7 +87,7 @@ fn arguments_of(tool: &ToolSpec) -> Result<&RawValue, ModelFailure> {
     })
 }
 
-/// A tool as `OpenAI`, and Ollama after it, want to be told of it.
+/// A tool in the format of `OpenAI`, which Ollama uses too.
 #[derive(Serialize)]
 struct Function<'a> {
     r#type: &'static str,
@@ -115,12 +116,12 @@ fn functions(request: &Request) -> Result<Vec<Function<'_>>, ModelFailure> {
     Ok(functions)
 }
 
-/// Reads the calls of a message, or of a part of one.
+/// Decodes the calls of a message, or of a part of one.
 fn calls(said: &Value, heard: &mut Heard) -> Result<(), Fault> {
     for call in said["tool_calls"].as_array().into_iter().flatten() {
         let function = &call["function"];
         let name = function["name"].as_str().unwrap_or_default();
-        // Some write the arguments as JSON, some as a string that holds it.
+        // Some servers send the arguments as JSON, some as a string that contains it.
         let arguments = match &function["arguments"] {
             Value::String(arguments) => arguments.clone(),
             Value::Null => String::new(),
@@ -144,7 +145,7 @@ fn write(body: &impl serde::Serialize) -> Result<Vec<u8>, ModelFailure> {
     })
 }
 
-/// A JSON object, the least that every wire format has in common.
+/// A JSON object, the common ground of all wire formats.
 fn object(body: &[u8]) -> Result<Value, Fault> {
     let value: Result<Value, _> = serde_json::from_slice(body);
     value
@@ -153,12 +154,12 @@ fn object(body: &[u8]) -> Result<Value, Fault> {
         .ok_or(Fault::Unexpected("expected a JSON object"))
 }
 
-/// A number of tokens, if it is one.
+/// A token count, if it is one.
 fn count(value: &Value) -> Option<u64> {
     value.as_u64()
 }
 
-/// Text, or the text of all parts; nothing when it is neither.
+/// The text, or the text of all parts; empty if there is neither.
 fn words(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -170,7 +171,7 @@ fn words(content: &Value) -> String {
     }
 }
 
-/// The error inside an answer, if there is one.
+/// The error in an answer, if there is one.
 fn error_in(answer: &Value) -> Option<Said> {
     match answer.get("error") {
         None | Some(Value::Null) => None,

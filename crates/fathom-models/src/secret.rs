@@ -6,15 +6,15 @@ use std::sync::Arc;
 use serde::{Serialize, Serializer};
 use zeroize::Zeroizing;
 
-/// What stands in for a key wherever it might be seen.
+/// Replacement for a key in texts.
 const HIDDEN: &str = "[hidden]";
 
-/// A key. It shows as `[hidden]` in every form of output, and its memory is cleared when it goes.
+/// A key. It is shown as `[hidden]` in every form of output, and its memory is cleared when it is dropped.
 #[derive(Clone)]
 pub struct Secret(Arc<Zeroizing<String>>);
 
 impl Secret {
-    /// Takes a key in; white space round it, as a file's last line feed, is no part of it.
+    /// A key without the white space around it, such as the last line feed of a file.
     pub fn new(key: impl Into<String>) -> Self {
         let key = Zeroizing::new(key.into());
         Self(Arc::new(Zeroizing::new(key.trim().to_owned())))
@@ -31,6 +31,7 @@ impl Secret {
 
     /// `text` without the key: a provider may repeat it in an error.
     pub(crate) fn redact(&self, text: &str) -> String {
+        // Replacing an empty text would put the mask between all characters.
         if self.is_empty() {
             text.to_owned()
         } else {

@@ -1,7 +1,7 @@
-//! How many tokens a request takes, before it is sent.
+//! Token counts of requests, before they are sent.
 //!
-//! With a model's own vocabulary the count is exact. Where nobody knows it, the count is an upper bound: a tokenizer
-//! that can spell any byte never needs more tokens than there are bytes.
+//! With a model's own vocabulary the count is exact. Without it, the count is an upper bound: a tokenizer that
+//! can spell any byte never needs more tokens than there are bytes.
 
 mod bpe;
 mod slots;
@@ -20,41 +20,40 @@ use crate::prices::Facts;
 
 pub(crate) use bpe::Vocabulary;
 
-/// Largest request that is measured or sent.
+/// Maximum size of a request.
 const REQUEST_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What a chat template adds, in tokens.
+/// Tokens added by a chat template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Template {
     per_message: u64,
     per_request: u64,
 }
 
-/// `OpenAI`'s: three tokens and the role for every message, three that open the reply.
+/// `OpenAI`'s template: three tokens and the role for each message, three to start the reply.
 const OPENAI: Template = Template {
     per_message: 4,
     per_request: 3,
 };
 
-/// A bound for templates that are not known: markers round each message, and a standing header.
+/// A bound for unknown templates: markers around each message, and a fixed header.
 const ANY: Template = Template {
     per_message: 16,
     per_request: 32,
 };
 
-/// What a provider writes round a list of tools, beside the tools themselves.
+/// Tokens that a provider adds to a list of tools.
 const TOOLS_TOKENS: u64 = 1024;
-/// What a provider writes round one tool.
+/// Tokens that a provider adds to each tool.
 const TOOL_TOKENS: u64 = 32;
 
-/// Counts tokens for one model.
+/// Token counter of one model.
 #[derive(Clone)]
 pub(crate) enum Counter {
     /// One of `OpenAI`'s vocabularies.
     Known(Vocabulary),
-    /// The tokenizer that the user gave.
+    /// A tokenizer given by the user.
     Given(Arc<Tokenizer>),
-    /// Bytes.
     Bytes,
 }
 
@@ -92,13 +91,13 @@ impl Counter {
         Ok(Self::Given(Arc::new(tokenizer)))
     }
 
-    /// Tokens of a text by itself.
+    /// Token count of a text by itself.
     pub(crate) fn count(&self, text: &str) -> (u64, Exactness) {
         self.count_to(text, u64::MAX)
     }
 
-    /// The same, up to as many as matter: of a text with more, about how many there are, so that counting takes no longer than it
-    /// is worth.
+    /// The same up to `most`: for a longer text it estimates, so that counting never takes longer than the
+    /// result is worth.
     fn count_to(&self, text: &str, most: u64) -> (u64, Exactness) {
         let counted = match self {
             Self::Known(vocabulary) => vocabulary
@@ -113,7 +112,8 @@ impl Counter {
         counted.unwrap_or((text.len() as u64, Exactness::UpperBound))
     }
 
-    /// Measures a request. How a provider puts a schema or tools to its model is its secret, so they make the count a bound.
+    /// Measures a request. The encoding of schemas and tools is the provider's secret, so they turn the count
+    /// into a bound.
     pub(crate) fn measure(
         &self,
         request: &Request,
@@ -127,6 +127,7 @@ impl Counter {
         };
         let mut exactness = Exactness::Exact;
         let mut tokens = template.per_request;
+        // A message above the window is refused anyway, so its exact size does not matter.
         let window = facts.window_tokens.unwrap_or(u64::MAX);
         for message in &request.messages {
             let (count, how) = self.count_to(message.text.as_str(), window);
@@ -161,7 +162,7 @@ impl Counter {
     }
 }
 
-/// Whether a request can be sent at all.
+/// Checks if a request can be sent at all.
 pub(crate) fn check(request: &Request) -> Result<(), ModelFailure> {
     let texts = || request.messages.iter().map(|message| &message.text);
     let tools = || {
@@ -188,7 +189,7 @@ pub(crate) fn check(request: &Request) -> Result<(), ModelFailure> {
     Ok(())
 }
 
-/// Tokens of a text in the vocabulary of GPT-4o, for texts that are measured before their model is known.
+/// Token count in the vocabulary of GPT-4o, for texts that are measured before their model is known.
 pub fn count_o200k(text: &str) -> u64 {
     Counter::Known(Vocabulary::O200k).count(text).0
 }

@@ -1,4 +1,4 @@
-//! What leaves: marked blocks and their channels, and the filters that every word passes.
+//! Output: marked blocks and their channels, and the filters that all text passes.
 
 pub mod channels;
 pub mod markers;

@@ -1,4 +1,4 @@
-//! The destination matrix: which blocks go to which channels. It is a charter's to say, within bounds.
+//! The destination matrix: channels of each marker. A charter sets it, within bounds.
 //!
 //! ```toml
 //! [routes]
@@ -6,42 +6,41 @@
 //! THOUGHT_SEED = []
 //! ```
 //!
-//! A row replaces the default row of its marker; rows that are not named stay as they are. Text under no marker goes where
-//! `RESPONSE` goes. Commands go to the shell and nowhere else, and nothing else goes there: a charter can take that route
-//! away and cannot make another.
+//! A row replaces the default row of its marker; other rows keep their defaults. Text without a marker goes
+//! where `RESPONSE` goes. Commands go to the shell and nowhere else, and nothing else goes there: a charter can
+//! remove that route but not add another.
 
 use fathom_core::marker::Marker;
 use toml::{Table, Value};
 
 use crate::channels::Channel;
 
-/// How a block is shown.
+/// Presentation of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// As something that is said to the reader.
+    /// As text for the reader.
     Said,
-    /// As a note about what happens, beside what is said.
+    /// As a note about what happens, beside the text.
     Log,
 }
 
-/// A way from a marker to a channel.
+/// A route from a marker to a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The channel.
     pub channel: Channel,
-    /// How the block is shown there.
+    /// Presentation of the block there.
     pub form: Form,
 }
 
-/// Which blocks go to which channels.
+/// The channels of each marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Matrix {
-    /// One row a marker, in the order of [`Marker::ALL`].
+    /// One row per marker, in the order of [`Marker::ALL`].
     rows: [(Marker, Vec<Route>); 6],
 }
 
 impl Default for Matrix {
-    /// The matrix of the protocol, with a memory for seeds and results.
+    /// The protocol's matrix, extended by a memory for seeds and results.
     fn default() -> Self {
         Self {
             rows: Marker::ALL.map(|marker| (marker, default_row(marker))),
@@ -76,7 +75,7 @@ const fn said(channel: Channel) -> Route {
 }
 
 impl Matrix {
-    /// Reads a file that has a table `routes` and nothing else.
+    /// Parses a file that contains only a table `routes`.
     pub fn parse(text: &str) -> Result<Self, MatrixError> {
         let mut file: Table = toml::from_str(text).map_err(|error| MatrixError::Unreadable {
             cause: error.message().to_owned(),
@@ -84,15 +83,15 @@ impl Matrix {
         let routes = match file.remove("routes") {
             None => Table::new(),
             Some(Value::Table(routes)) => routes,
-            Some(_) => return Err(unreadable("`routes` is no table")),
+            Some(_) => return Err(unreadable("`routes` must be a table")),
         };
         match file.keys().next() {
-            Some(key) => Err(unreadable(format!("`{key}` is not known here"))),
+            Some(key) => Err(unreadable(format!("unknown key `{key}`"))),
             None => Self::from_routes(&routes),
         }
     }
 
-    /// Reads the table `routes` of a charter.
+    /// Parses the table `routes` of a charter.
     pub fn from_routes(routes: &Table) -> Result<Self, MatrixError> {
         let mut matrix = Self::default();
         for (name, row) in routes {
@@ -109,7 +108,7 @@ impl Matrix {
         Ok(matrix)
     }
 
-    /// Where blocks under a marker go, in the order of [`Channel::ALL`].
+    /// Channels of a marker, in the order of [`Channel::ALL`].
     pub fn routes(&self, marker: Marker) -> &[Route] {
         self.rows
             .iter()
@@ -138,6 +137,7 @@ fn read_row(marker: Marker, row: &Value) -> Result<Vec<Route>, MatrixError> {
         }
         routes.push(route);
     }
+    // In a fixed order, whatever the charter's: deliveries are recorded.
     routes.sort_by_key(|route| route.channel);
     Ok(routes)
 }
@@ -172,64 +172,34 @@ fn unreadable(cause: impl Into<String>) -> MatrixError {
     }
 }
 
-/// What can be wrong with a matrix.
+/// An invalid matrix.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MatrixError {
-    /// It is no TOML, or has more in it than routes.
-    #[error("the routes cannot be read: {cause}")]
-    Unreadable {
-        /// What is wrong.
-        cause: String,
-    },
-    /// A row for a marker that there is not.
-    #[error("there is no marker `{name}`")]
-    UnknownMarker {
-        /// What was written.
-        name: String,
-    },
-    /// A row that is no list of channels.
-    #[error("the routes of `{marker}` are no list of channels")]
-    NotARow {
-        /// The row.
-        marker: Marker,
-    },
-    /// A channel that there is not.
-    #[error("`{marker}` is to go to `{name}`, which is no channel")]
-    UnknownChannel {
-        /// The row.
-        marker: Marker,
-        /// What was written.
-        name: String,
-    },
-    /// One channel twice in a row.
-    #[error("`{marker}` is to go to `{channel}` twice")]
-    Twice {
-        /// The row.
-        marker: Marker,
-        /// The channel.
-        channel: Channel,
-    },
-    /// Commands are to go to where they are not run.
-    #[error("`EXECUTE` is to go to `{channel}`, and commands go to `shell` only")]
-    CommandsElsewhere {
-        /// The channel.
-        channel: Channel,
-    },
-    /// Something else than commands is to be run.
-    #[error("`{marker}` is to go to `shell`, which takes commands only")]
-    NoCommands {
-        /// The row.
-        marker: Marker,
-    },
-    /// A note on a channel that has no place for notes.
-    #[error("`{marker}` is to go to `{channel}` as a log, which only `cli` and `web` have")]
-    NoLog {
-        /// The row.
-        marker: Marker,
-        /// The channel.
-        channel: Channel,
-    },
+    /// It is not TOML, or contains more than routes.
+    #[error("invalid routes: {cause}")]
+    Unreadable { cause: String },
+    /// A row for an unknown marker.
+    #[error("unknown marker `{name}`")]
+    UnknownMarker { name: String },
+    /// A row that is not a list of channels.
+    #[error("routes for `{marker}` must be a list of channels")]
+    NotARow { marker: Marker },
+    /// An unknown channel.
+    #[error("`{marker}` is routed to unknown channel `{name}`")]
+    UnknownChannel { marker: Marker, name: String },
+    /// The same channel twice in a row.
+    #[error("`{marker}` is routed to `{channel}` twice")]
+    Twice { marker: Marker, channel: Channel },
+    /// Commands routed to a channel that does not run them.
+    #[error("`EXECUTE` is routed to `{channel}`, but commands may only go to `shell`")]
+    CommandsElsewhere { channel: Channel },
+    /// A marker other than `EXECUTE` routed to the shell.
+    #[error("`{marker}` is routed to `shell`, which accepts only commands")]
+    NoCommands { marker: Marker },
+    /// A log on a channel that has no place for it.
+    #[error("`{marker}` is routed to `{channel}` as a log, which only `cli` and `web` support")]
+    NoLog { marker: Marker, channel: Channel },
 }
 
 impl MatrixError {
@@ -247,23 +217,23 @@ impl MatrixError {
         }
     }
 
-    /// What to do about it.
+    /// Advice for the user.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "write a table `[routes]` with one line a marker",
+            Self::Unreadable { .. } => "write a table `[routes]` with one line per marker",
             Self::UnknownMarker { .. } => {
-                "there are PLAN, EXECUTE, RESPONSE, THOUGHT_SEED, INTERRUPT and VERIFY"
+                "use PLAN, EXECUTE, RESPONSE, THOUGHT_SEED, INTERRUPT or VERIFY"
             }
             Self::NotARow { .. } => {
-                r#"write `["cli", "council"]`, with `{ channel = "cli", log = true }` for a log"#
+                r#"write a list such as `["cli", "council"]`; for a log, write `{ channel = "cli", log = true }`"#
             }
-            Self::UnknownChannel { .. } => "there are cli, web, discord, council, shell and memory",
+            Self::UnknownChannel { .. } => "use cli, web, discord, council, shell or memory",
             Self::Twice { .. } => "name each channel once in a row",
             Self::CommandsElsewhere { .. } => {
                 r#"write `EXECUTE = ["shell"]`, or `EXECUTE = []` to run nothing"#
             }
-            Self::NoCommands { .. } => "take `shell` out of the row",
-            Self::NoLog { .. } => "leave `log` out, or take the channel out of the row",
+            Self::NoCommands { .. } => "remove `shell` from the row",
+            Self::NoLog { .. } => "remove `log`, or remove the channel from the row",
         }
     }
 }

@@ -31,7 +31,7 @@ const REASON_BYTES_MAX: u64 = 16 << 10;
 /// A program to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Confined<'a> {
-    /// What starts the process that becomes the program.
+    /// Command of the process that becomes the program.
     pub worker: &'a WorkerCommand,
     /// The programs that people allowed, as whole paths.
     pub allowed: &'a [PathBuf],
@@ -41,14 +41,12 @@ pub struct Confined<'a> {
     pub arguments: &'a [String],
     /// The folder it begins in, and the only one it can write to.
     pub folder: &'a Path,
-    /// What it may use.
     pub limits: ConfinedLimits,
 }
 
-/// What a program may use.
+/// Limits of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfinedLimits {
-    /// How long it may take.
     pub time: Millis,
     /// Bytes of memory of each of its processes.
     pub memory: u64,
@@ -69,7 +67,7 @@ impl Default for ConfinedLimits {
     }
 }
 
-/// How a program ended.
+/// End of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// By itself, with this code.
@@ -80,23 +78,19 @@ pub enum Ended {
     TimeUp,
 }
 
-/// What a program wrote. It is untrusted.
+/// Output of a program. It is untrusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// The beginning.
     pub kept: Vec<u8>,
-    /// How much it was in all.
+    /// Total number of bytes written.
     pub bytes: u64,
 }
 
-/// What became of a program.
+/// Result of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// How it ended.
     pub ended: Ended,
-    /// What it wrote to its standard output.
     pub stdout: Written,
-    /// What it wrote to its standard error.
     pub stderr: Written,
 }
 
@@ -158,6 +152,7 @@ fn job(confined: &Confined<'_>) -> Result<Job, SandboxError> {
     let is_listed = confined
         .allowed
         .iter()
+        // Equality of paths would take `/bin//ls` and `/bin/./ls` for `/bin/ls`.
         .any(|one| one.as_os_str() == confined.program.as_os_str());
     if !is_listed || !confined.program.is_absolute() {
         return Err(refused("it is not on the list"));
@@ -192,6 +187,7 @@ fn start(worker: &WorkerCommand, socket: StdUnixStream) -> io::Result<Child> {
         .args(&worker.arguments)
         .env_clear()
         .current_dir("/")
+        // The host ends the group as a whole; the filters keep all that the program starts in it.
         .process_group(0)
         .stdin(Stdio::from(std::os::fd::OwnedFd::from(socket)))
         .stdout(Stdio::piped())
@@ -229,6 +225,7 @@ async fn keep(pipe: Option<impl AsyncRead + Unpin>, most: usize) -> Written {
         return written;
     };
     let mut piece = vec![0; 16 << 10];
+    // To the end, even where nothing more is kept: a full pipe would stop the program.
     while let Ok(length @ 1..) = pipe.read(&mut piece).await {
         let room = most.saturating_sub(written.kept.len());
         written.kept.extend_from_slice(&piece[..length.min(room)]);

@@ -26,7 +26,7 @@ const DESCRIPTORS_MAX: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Control {
     socket: UnixStream,
-    /// Whether an exchange failed. Its reply may still come, and would be taken for that to the next one.
+    /// Set when an exchange failed. Its reply may still come, and would be taken for the reply to the next one.
     broken: AtomicBool,
 }
 
@@ -52,6 +52,7 @@ impl Control {
     }
 
     pub(crate) fn is_broken(&self) -> bool {
+        // Relaxed: exchanges set and read it under their lock, and the flag guards nothing else.
         self.broken.load(Ordering::Relaxed)
     }
 
@@ -103,6 +104,7 @@ impl Control {
                     &self.socket,
                     &mut into,
                     &mut beside,
+                    // With the call itself: another thread may start a program before a second call.
                     RecvFlags::CMSG_CLOEXEC,
                 )?;
                 let descriptors = beside

@@ -33,7 +33,7 @@ pub(crate) struct Job {
 pub(crate) struct Past {
     pub(crate) code: Text,
     pub(crate) record: Record,
-    /// How long it was from its beginning to its end, where that is known.
+    /// Time from beginning to end, if known.
     pub(crate) took: Option<Millis>,
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Driver {
     pub(crate) live: Option<Live>,
 }
 
-/// Why there is no worker to talk to.
+/// Reasons for having no worker to talk to.
 enum Unopened {
     Abandoned,
     Ended(Box<CellEnd>),
@@ -81,6 +81,7 @@ impl Driver {
     async fn next(&mut self, jobs: &mut mpsc::Receiver<Job>) -> Option<Job> {
         if let Some(live) = &mut self.live {
             select! {
+                // A job that is there comes before the offer: a place that is given up costs a replay.
                 biased;
                 job = jobs.recv() => return job,
                 () = clock::until(Some(clock::now() + REST)) => live.place.offer(),
@@ -122,6 +123,7 @@ impl Driver {
                 Talked::Ended(end) => {
                     let lives = end.error.as_ref().is_none_or(|e| e.kind.keeps_session());
                     if lives {
+                        // A thread that outlived the cell must not compute in the turns of others.
                         live.worker.process.halt();
                         self.live = Some(live);
                         let took = u64::try_from((clock::now() - begun).as_millis());
@@ -145,6 +147,7 @@ impl Driver {
     /// The worker, with the session's past behind it.
     async fn open(&mut self, limits: &CellLimits, ears: &mut Ears) -> Result<Live, Unopened> {
         if let Some(mut live) = self.live.take()
+            // A process keeps the limit that it was begun with.
             && live.memory == limits.memory
             && live.place.keep()
         {

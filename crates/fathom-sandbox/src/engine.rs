@@ -37,7 +37,7 @@ impl Engine {
     }
 }
 
-/// What sessions begin from. Dropping it ends its process, and the sessions that came of it.
+/// Source of sessions. Dropping it ends its process and the sessions that came of it.
 #[derive(Debug)]
 pub(crate) enum Template {
     CPython(cpython::Template),
@@ -58,7 +58,7 @@ impl Template {
     }
 }
 
-/// Where the machine runs out of memory, this process goes before the host does, and so does all that is forked from it.
+/// Makes the kernel end this process before the host when memory runs out, and all that is forked from it.
 pub(crate) fn prefer_to_lose(number: u32) {
     // A system that does not let this be said loses what it chooses.
     let _unsaid = fs::write(format!("/proc/{number}/oom_score_adj"), "1000");
@@ -72,12 +72,10 @@ pub(crate) struct Worker {
     pub(crate) process: Process,
 }
 
-/// What the threads of a process have done.
+/// Work of a process's threads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// How long they have computed.
     pub(crate) computed: Duration,
-    /// How many there are.
     pub(crate) threads: u64,
 }
 
@@ -93,10 +91,11 @@ impl Process {
         Self { descriptor, number }
     }
 
-    /// What its threads have done, where the system tells.
+    /// The work of its threads, if the system reports it.
     pub(crate) fn load(&self) -> Option<Load> {
         let line = fs::read_to_string(format!("/proc/{}/stat", self.number)).ok()?;
         // The name of the program ends with the last bracket, and may hold anything.
+        // User and system time are fields 14 and 15 of proc_pid_stat(5), the number of threads is field 20.
         let mut fields = line.rsplit_once(')')?.1.split_whitespace().skip(11);
         let user: u64 = fields.next()?.parse().ok()?;
         let system: u64 = fields.next()?.parse().ok()?;

@@ -1,74 +1,54 @@
-//! Why code cannot be run.
+//! Errors of running code.
 
 use std::io;
 
-/// What stands in the way of running code.
+/// A failure to run code.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
     /// No interpreter can be used on this machine.
-    #[error("no interpreter can run code here: {reason}")]
+    #[error("no usable interpreter: {reason}")]
     NoInterpreter {
-        /// What was tried, and why each was refused.
+        /// Interpreters that were tried, each with the reason of its refusal.
         reason: String,
     },
-    /// The interpreter that was asked for cannot be used.
-    #[error("{interpreter} is refused: {reason}")]
+    /// The requested interpreter cannot be used.
+    #[error("cannot use {interpreter}: {reason}")]
     Refused {
-        /// Its name.
         interpreter: &'static str,
-        /// Why.
         reason: String,
     },
-    /// The base process ended, or said something that is no message.
+    /// The base process ended, or sent an invalid message.
     #[error("the sandbox's base process failed: {what}")]
-    BaseFailed {
-        /// What happened.
-        what: String,
-    },
-    /// Material that cannot be made into a value.
+    BaseFailed { what: String },
+    /// Material that cannot be converted to a value.
     #[error("cannot load the material: {cause}")]
     BadMaterial {
-        /// Its name, and what is wrong with it.
+        /// Name of the piece, and its defect.
         cause: String,
     },
     /// All material together is too large.
-    #[error("the material has {bytes} bytes, more than {bytes_max}")]
-    MaterialTooLarge {
-        /// What it has.
-        bytes: u64,
-        /// What it may have.
-        bytes_max: u64,
-    },
-    /// The session runs a cell already.
-    #[error("the session runs a cell already")]
+    #[error("the material has {bytes} bytes, but the maximum is {bytes_max}")]
+    MaterialTooLarge { bytes: u64, bytes_max: u64 },
+    /// The session is already running a cell.
+    #[error("the session is already running a cell")]
     Busy,
     /// Nobody waits for this answer.
-    #[error("no question {id} is open")]
+    #[error("no open question {id}")]
     NotOpen {
-        /// The number of the answer.
+        /// Number of the answer.
         id: u32,
     },
     /// A program that may not be run, or not like this.
     #[error("`{program}` is not run: {reason}")]
-    NotAllowed {
-        /// The program.
-        program: String,
-        /// Why.
-        reason: String,
-    },
-    /// A program could not be locked in, or not be started then.
+    NotAllowed { program: String, reason: String },
+    /// A program could not be confined, or not be started afterwards.
     #[error("the program cannot be confined: {reason}")]
-    NotConfined {
-        /// Why.
-        reason: String,
-    },
-    /// The system denied something.
+    NotConfined { reason: String },
+    /// The system denied an operation.
     #[error("cannot {what}")]
     System {
-        /// What was tried.
         what: &'static str,
-        /// What the system said.
         source: io::Error,
     },
 }
@@ -90,32 +70,32 @@ impl SandboxError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::NoInterpreter { .. } => {
-                "install Python 3.9 or newer; `fathom doctor` shows what was tried".to_owned()
+                "install Python 3.9 or newer; `fathom doctor` shows which interpreters were tried".to_owned()
             }
             Self::Refused { .. } => {
-                "let the interpreter be chosen, or run on a kernel with landlock and seccomp"
+                "remove the choice of an interpreter, or use a kernel with landlock and seccomp"
                     .to_owned()
             }
             Self::BaseFailed { .. } => {
-                "try again; if it stays, run `fathom doctor` and report what it shows".to_owned()
+                "try again; if the error persists, run `fathom doctor` and report its output".to_owned()
             }
             Self::BadMaterial { .. } => {
-                "repair what is named, or copy the file to a name that ends in `.txt`: then it is text"
+                "correct the named place, or copy the file to a name that ends in `.txt` to load it as text"
                     .to_owned()
             }
-            Self::MaterialTooLarge { .. } => "give the part that matters".to_owned(),
+            Self::MaterialTooLarge { .. } => "pass only the relevant part".to_owned(),
             Self::Busy => "wait for the cell to end".to_owned(),
             Self::NotOpen { .. } => "answer each question once, while its cell runs".to_owned(),
             Self::NotAllowed { .. } => {
-                "list the program by its whole path in the charter, and give it fewer arguments"
+                "list the program by its absolute path in the charter, and pass shorter arguments"
                     .to_owned()
             }
             Self::NotConfined { .. } => {
-                "check that the program is there, and that the kernel has landlock and seccomp"
+                "check that the program exists and that the kernel has landlock and seccomp"
                     .to_owned()
             }
             Self::System { .. } => {

@@ -6,8 +6,8 @@ mod confined;
 use std::collections::BTreeMap;
 
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch,
 };
 
 pub(crate) use confined::confined;
@@ -22,9 +22,10 @@ const ARCH: Option<TargetArch> = None;
 const PROT_EXEC: u64 = 4;
 const CLONE_THREAD: u64 = 0x0001_0000;
 /// New namespaces of any kind.
+// The last bit is that of time namespaces, which stands apart from the others.
 const CLONE_NEW: u64 = 0x7e02_0000 | 0x0000_0080;
 
-/// What a computing, threading interpreter needs.
+/// System calls of an interpreter that computes and has threads.
 const COMPUTE: &[i64] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -60,7 +61,7 @@ const COMPUTE: &[i64] = &[
     libc::SYS_pselect6,
 ];
 
-/// What the base process and templates need beyond it, to load material and to fork.
+/// Further calls of the base process and templates, to load material and to fork.
 const FORK: &[i64] = &[
     libc::SYS_clone,
     libc::SYS_close_range,
@@ -101,7 +102,7 @@ const COMPUTE_OLD: &[i64] = &[];
 const FORK_OLD: &[i64] = &[];
 
 /// Filters of the base process, which its children keep.
-pub(crate) fn base() -> Result<Vec<Vec<u8>>, String> {
+pub(crate) fn base() -> Result<Vec<Vec<u8>>, FilterError> {
     let mut rules = open_calls(&[COMPUTE, COMPUTE_OLD, FORK, FORK_OLD]);
     no_new_code(&mut rules)?;
     Ok(vec![
@@ -111,28 +112,38 @@ pub(crate) fn base() -> Result<Vec<Vec<u8>>, String> {
 }
 
 /// The other way round: one call fails with this error, all others pass.
-pub(crate) fn all_but(call: i64, error: i32) -> Result<Vec<u8>, String> {
+pub(crate) fn all_but(call: i64, error: i32) -> Result<Vec<u8>, FilterError> {
     let rules = BTreeMap::from([(call, Vec::new())]);
     Ok(bytes(&filter(rules, SeccompAction::Allow, errno(error))?))
 }
 
 /// Filters that a session puts on top.
-pub(crate) fn session() -> Result<Vec<Vec<u8>>, String> {
+pub(crate) fn session() -> Result<Vec<Vec<u8>>, FilterError> {
     let mut rules = open_calls(&[COMPUTE, COMPUTE_OLD]);
     no_new_code(&mut rules)?;
+    // Threads and no processes: only the session's own process ends with the session.
     let thread = condition(0, CLONE_THREAD | CLONE_NEW, CLONE_THREAD)?;
     rules.insert(libc::SYS_clone, vec![thread]);
     Ok(vec![compile(rules, libc::EPERM)?])
 }
 
-/// What the built-in interpreter needs beyond computing: to look at how much memory it uses, and keys for its tables.
+/// Further calls of the built-in interpreter: for its memory usage, and for the keys of its tables.
 const MONTY: &[i64] = &[libc::SYS_pread64, libc::SYS_getrandom];
 
 /// The filter of a worker of the built-in interpreter.
-pub(crate) fn monty() -> Result<BpfProgram, String> {
+pub(crate) fn monty() -> Result<BpfProgram, FilterError> {
     let mut rules = open_calls(&[COMPUTE, COMPUTE_OLD, MONTY]);
     no_new_code(&mut rules)?;
     filter(rules, errno(libc::EPERM), SeccompAction::Allow)
+}
+
+/// A filter of system calls could not be compiled.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FilterError {
+    #[error("no filter of system calls for this kind of processor")]
+    Processor,
+    #[error(transparent)]
+    Backend(#[from] BackendError),
 }
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
@@ -146,7 +157,7 @@ fn open_calls(lists: &[&[i64]]) -> Rules {
 }
 
 /// Memory may hold data, never new machine code.
-fn no_new_code(rules: &mut Rules) -> Result<(), String> {
+fn no_new_code(rules: &mut Rules) -> Result<(), FilterError> {
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
         rules.insert(call, vec![condition(2, PROT_EXEC, 0)?]);
     }
@@ -154,7 +165,7 @@ fn no_new_code(rules: &mut Rules) -> Result<(), String> {
 }
 
 /// Passes when the bits of an argument under the mask are these.
-fn condition(argument: u8, mask: u64, bits: u64) -> Result<SeccompRule, String> {
+fn condition(argument: u8, mask: u64, bits: u64) -> Result<SeccompRule, FilterError> {
     SeccompCondition::new(
         argument,
         SeccompCmpArgLen::Qword,
@@ -162,14 +173,14 @@ fn condition(argument: u8, mask: u64, bits: u64) -> Result<SeccompRule, String> 
         bits,
     )
     .and_then(|condition| SeccompRule::new(vec![condition]))
-    .map_err(|error| error.to_string())
+    .map_err(FilterError::from)
 }
 
 fn errno(number: i32) -> SeccompAction {
     SeccompAction::Errno(number.unsigned_abs())
 }
 
-fn compile(rules: Rules, otherwise: i32) -> Result<Vec<u8>, String> {
+fn compile(rules: Rules, otherwise: i32) -> Result<Vec<u8>, FilterError> {
     Ok(bytes(&filter(
         rules,
         errno(otherwise),
@@ -181,11 +192,11 @@ fn filter(
     rules: Rules,
     otherwise: SeccompAction,
     listed: SeccompAction,
-) -> Result<BpfProgram, String> {
-    let arch = ARCH.ok_or("no filter of system calls for this kind of processor")?;
+) -> Result<BpfProgram, FilterError> {
+    let arch = ARCH.ok_or(FilterError::Processor)?;
     SeccompFilter::new(rules, otherwise, listed, arch)
         .and_then(BpfProgram::try_from)
-        .map_err(|error| error.to_string())
+        .map_err(FilterError::from)
 }
 
 /// The program as the kernel takes it.

@@ -1,4 +1,4 @@
-//! What host and worker say to each other about cells: a length of four bytes (big endian), then JSON.
+//! Messages of host and worker about cells: a length of four bytes (big endian), then JSON.
 //!
 //! The host sends [`ToWorker`]: one `cell`, then an `answer` for each question. A worker sends [`FromWorker`]: any number of
 //! `ask`, `printed`, `draft` and `submit`, then one `end`. Everything from a worker is untrusted: kinds and fields that are not
@@ -37,18 +37,16 @@ pub enum ToWorker<'a> {
     Cell {
         /// Number of the cell in its session, from 1.
         cell: u32,
-        /// The code.
         code: &'a str,
         /// Most bytes of output that are kept.
         output: u32,
-        /// Whether it ran before, so that waiting is in vain.
+        /// Set for a cell that is run again, so that waiting is in vain.
         replayed: bool,
     },
     /// The answer to a question.
     Answer {
         /// The worker's number of the question.
         id: u32,
-        /// The answer.
         reply: Reply<'a>,
     },
 }
@@ -59,11 +57,10 @@ pub enum ToWorker<'a> {
 pub enum Reply<'a> {
     /// One outcome for each prompt or task.
     Each(Vec<Outcome<'a>>),
-    /// What is left; nothing where there is no limit.
+    /// The rest of the budget; nothing where there is no limit.
     Budget {
         /// Model calls.
         calls: Option<u64>,
-        /// Tokens.
         tokens: Option<u64>,
         /// Money.
         cost_usd: Option<f64>,
@@ -74,7 +71,7 @@ pub enum Reply<'a> {
     },
 }
 
-/// What became of one prompt or task.
+/// Outcome of one prompt or task.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome<'a> {
@@ -82,9 +79,8 @@ pub enum Outcome<'a> {
     Said(&'a str),
     /// This was chosen among a few.
     Chosen {
-        /// What was said.
         text: &'a str,
-        /// How much likelier it was than the others, as a natural logarithm.
+        /// Its margin over the other replies, as a natural logarithm of likelihoods.
         margin: f64,
     },
     /// Nothing that may be taken for an answer.
@@ -93,7 +89,7 @@ pub enum Outcome<'a> {
         kind: &'static str,
         /// In words.
         message: &'a str,
-        /// What was said before it broke off.
+        /// The part received before it broke off.
         partial: Option<&'a str>,
     },
 }
@@ -152,7 +148,6 @@ pub enum FromWorker<'a> {
         cell: u32,
         /// The worker's number of the question.
         id: u32,
-        /// What it wants.
         #[serde(borrow)]
         call: Call<'a>,
     },
@@ -160,7 +155,6 @@ pub enum FromWorker<'a> {
     Submit {
         /// The cell that submits.
         cell: u32,
-        /// The answer.
         #[serde(borrow)]
         value: Given<'a>,
     },
@@ -168,41 +162,36 @@ pub enum FromWorker<'a> {
     Draft {
         /// The cell that works on it.
         cell: u32,
-        /// The answer.
         #[serde(borrow)]
         value: Given<'a>,
     },
-    /// What it printed so far; the last one stands when the cell is ended from outside.
+    /// Output so far; the last such message is kept when the cell is ended from outside.
     Printed {
         /// The cell that prints.
         cell: u32,
-        /// What it printed.
         #[serde(borrow)]
         output: Printed<'a>,
     },
     /// The cell ended.
     End {
-        /// The cell.
         cell: u32,
-        /// What it printed.
         #[serde(borrow)]
         output: Printed<'a>,
         /// The answer it has so far.
         #[serde(borrow, default)]
         draft: Option<Given<'a>>,
-        /// What ended it before its last line.
+        /// Exception or limit that ended it before its last line.
         #[serde(borrow, default)]
         error: Option<Broken<'a>>,
     },
 }
 
-/// What code asks for.
+/// Calls of code.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Call<'a> {
     /// Replies of the sub-model.
     Query {
-        /// The prompts.
         #[serde(borrow)]
         prompts: Batch<Words<'a>>,
         /// Regular expression that each whole reply must match.
@@ -214,11 +203,10 @@ pub enum Call<'a> {
     },
     /// Answers of children.
     Recurse {
-        /// The tasks.
         #[serde(borrow)]
         tasks: Batch<Task<'a>>,
     },
-    /// What is left of the budget.
+    /// Rest of the budget.
     Budget,
 }
 
@@ -226,10 +214,8 @@ pub enum Call<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Task<'a> {
-    /// What it is to find out.
     #[serde(borrow)]
     goal: Words<'a>,
-    /// What it is to look at.
     #[serde(borrow, default)]
     context: Option<Given<'a>>,
 }
@@ -254,7 +240,7 @@ fn few_words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Words<'de>, D
     Ok(words)
 }
 
-/// What a cell printed.
+/// Printed output of a cell.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Printed<'a> {
@@ -265,7 +251,7 @@ pub struct Printed<'a> {
     bytes: u64,
 }
 
-/// What ended a cell before its last line.
+/// End of a cell before its last line.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Broken<'a> {
@@ -345,7 +331,7 @@ impl<'a> FromWorker<'a> {
 }
 
 impl Call<'_> {
-    /// How many prompts or tasks it has; at least one.
+    /// Number of prompts or tasks, at least one.
     pub fn count(&self) -> usize {
         match self {
             Self::Query { prompts, .. } => prompts.0.len().max(1),
@@ -394,7 +380,7 @@ impl From<Given<'_>> for Value {
 }
 
 impl Printed<'_> {
-    /// What is kept of it: the limit holds whatever the worker says.
+    /// The part of it that is kept: the limit holds whatever the worker sends.
     pub fn kept(&self, bytes_max: u32) -> Output {
         let half = bytes_max as usize / 2;
         let Some(tail) = &self.tail else {

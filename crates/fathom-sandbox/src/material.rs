@@ -1,4 +1,4 @@
-//! What code finds as `context`.
+//! The `context` of cells.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -23,9 +23,7 @@ pub(crate) const SHARED_BYTES_MIN: u64 = 1 << 20;
 pub struct Material {
     /// Its name; the key in `context` where there are several.
     pub name: String,
-    /// How it stands there.
     pub form: Form,
-    /// Its text.
     pub content: Content,
 }
 
@@ -52,9 +50,9 @@ pub(crate) struct Piece {
 pub(crate) struct Sealed {
     pub(crate) pieces: Vec<Piece>,
     pub(crate) memory: OwnedFd,
-    /// Of the pieces alone.
+    /// Bytes of the pieces alone.
     pub(crate) bytes: u64,
-    /// Of what describes them.
+    /// Bytes of their description.
     pub(crate) index_bytes: u64,
 }
 
@@ -149,22 +147,35 @@ impl Small {
     }
 }
 
-fn check(piece: &Piece, content: &[u8]) -> Result<(), String> {
-    let text = std::str::from_utf8(content).map_err(|error| error.to_string())?;
-    let check = |json: &str| {
-        serde_json::from_str::<IgnoredAny>(json)
-            .map(|_| ())
-            .map_err(|error| error.to_string())
-    };
+/// A piece that is not what its form says.
+#[derive(Debug, thiserror::Error)]
+enum PieceError {
+    #[error(transparent)]
+    Utf8(#[from] std::str::Utf8Error),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error("line {number}: {error}")]
+    Line {
+        number: usize,
+        error: serde_json::Error,
+    },
+}
+
+fn check(piece: &Piece, content: &[u8]) -> Result<(), PieceError> {
+    let text = std::str::from_utf8(content)?;
+    let check = |json: &str| serde_json::from_str::<IgnoredAny>(json).map(drop);
     match piece.form {
         Form::Text => Ok(()),
-        Form::Json => check(text),
+        Form::Json => Ok(check(text)?),
         Form::Lines => text
             .split('\n')
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())
             .try_for_each(|(number, line)| {
-                check(line).map_err(|error| format!("line {}: {error}", number + 1))
+                check(line).map_err(|error| PieceError::Line {
+                    number: number + 1,
+                    error,
+                })
             }),
     }
 }
@@ -177,6 +188,7 @@ fn reserve() -> Result<File, SandboxError> {
 }
 
 fn seal(memory: File) -> Result<OwnedFd, SandboxError> {
+    // Processes share these pages: none may change what another reads, or cut it off.
     let seals = SealFlags::SEAL | SealFlags::SHRINK | SealFlags::GROW | SealFlags::WRITE;
     fcntl_add_seals(&memory, seals).map_err(SandboxError::system("seal the material"))?;
     Ok(memory.into())

@@ -33,7 +33,7 @@ const GREETING_BYTES_MAX: usize = 16 << 10;
 /// Workers that may wait for their beginning; who comes then holds its thread up until there is room.
 const STARTS_MAX: usize = 1_024;
 
-/// What sessions on one context begin with.
+/// Starting point of the sessions on one context.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     command: Arc<WorkerCommand>,
@@ -41,11 +41,10 @@ pub(crate) struct Template {
 }
 
 /// Begins a worker and ends it: what is in force in it, or why it cannot be used.
-pub(crate) async fn probe(command: &WorkerCommand) -> Result<Isolation, String> {
-    let nothing = Sealed::copy(Vec::new()).map_err(|error| error.to_string())?;
-    let (_worker, locked) = begin(command, &nothing, 64 << 20)
-        .await
-        .map_err(|error| error.to_string())?;
+pub(crate) async fn probe(command: &WorkerCommand) -> Result<Isolation, SandboxError> {
+    // Enough to begin in; no cell runs in it.
+    let nothing = Sealed::copy(Vec::new())?;
+    let (_worker, locked) = begin(command, &nothing, 64 << 20).await?;
     Ok(Isolation {
         interpreter: Interpreter::Monty,
         version: worker::VERSION.to_owned(),
@@ -67,6 +66,7 @@ impl Template {
             command: Arc::clone(command),
             material: Arc::new(material),
         };
+        // The limits of sessions are not known yet; this is about reading alone.
         template.open(u64::from(u32::MAX)).await?;
         Ok(template)
     }

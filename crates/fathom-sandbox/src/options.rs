@@ -1,4 +1,4 @@
-//! How a sandbox is set up, and what is in force.
+//! Options of a sandbox, and its isolation.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -8,20 +8,19 @@ use std::thread;
 /// Most session processes at a time, when nothing is said.
 pub const PROCESSES_MAX: usize = 64;
 
-/// How a sandbox is set up.
+/// Options of a sandbox.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The Python to use; searched for when nothing is said.
     pub python: Option<PathBuf>,
     /// Folders in which a Python is searched for, in order.
     pub search: Vec<PathBuf>,
-    /// Which interpreter runs the code.
     pub interpreter: Choice,
     /// Most session processes at a time. Sessions that wait give theirs up when others need one.
     pub processes_max: usize,
     /// Most sessions that compute at a time.
     pub computing_max: usize,
-    /// What starts the worker of the interpreter that needs no Python; without it there is only Python.
+    /// Command of the worker of the interpreter that needs no Python; without it there is only Python.
     pub worker: Option<WorkerCommand>,
 }
 
@@ -40,7 +39,6 @@ impl Default for Options {
     }
 }
 
-/// Which interpreter runs the code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Choice {
     /// `CPython` where it can be locked in, else Monty.
@@ -55,9 +53,7 @@ pub enum Choice {
 /// A program that becomes a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkerCommand {
-    /// The program.
     pub program: PathBuf,
-    /// Its arguments.
     pub arguments: Vec<OsString>,
 }
 
@@ -80,22 +76,20 @@ impl Interpreter {
     }
 }
 
-/// What keeps code that a model wrote where it is.
+/// Isolation of code that a model wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Isolation {
-    /// What runs the code.
     pub interpreter: Interpreter,
-    /// Its version.
     pub version: String,
-    /// Where it lies, when it is a program of its own.
+    /// Path, if it is a separate program.
     pub program: Option<PathBuf>,
     /// Version of the kernel's landlock interface that denies files and ports, where there is one.
     pub landlock: Option<u32>,
-    /// Whether a filter of system calls is in force.
+    /// Set while a filter of system calls is in force.
     pub seccomp: bool,
-    /// Whether the kernel limits memory, files and threads.
+    /// Set while the kernel limits memory, files and threads.
     pub limits: bool,
-    /// What was tried before this interpreter, and why each was refused.
+    /// Interpreters that were tried before this one, each with the reason of its refusal.
     pub refused: Vec<String>,
 }
 

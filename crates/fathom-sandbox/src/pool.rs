@@ -3,7 +3,8 @@
 //!
 //! Who has waited for a while offers the place: giving it up at once would cost a replay for each short wait.
 //!
-//! Nothing can deadlock here: a process that does not wait computes, and the watchdog ends that; one that waits is offered and given up.
+//! Nothing can deadlock here: a process that does not wait computes, and the watchdog ends that; one that waits is offered
+//! and given up.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, oneshot};
 
-/// How long a session waits before it offers its place.
+/// Delay before a waiting session offers its place.
 pub(crate) const REST: Duration = Duration::from_millis(50);
 
 /// The places for session processes.
@@ -54,6 +55,7 @@ impl Pool {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
+        // A panic in one session must not end all others.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

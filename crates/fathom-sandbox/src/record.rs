@@ -1,4 +1,4 @@
-//! What the questions of a cell were, and their answers: a cell that runs again is not told to ask again.
+//! Questions of a cell and their answers: a cell that runs again is given them and does not ask again.
 
 use fathom_core::cell::{CellCall, CellQuestion, CellReply, CellTask, Value};
 use fathom_core::text::Text;
@@ -11,20 +11,16 @@ const DRAFTS_BYTES: u64 = 8 << 20;
 /// A cell that ended, and whose session lived on.
 #[derive(Clone, Debug)]
 pub struct PastCell {
-    /// Its code.
     pub code: Text,
-    /// What it asked.
     pub asked: Vec<Asked>,
-    /// How long it was from its beginning to its end, where that is known.
+    /// Time from beginning to end, if known.
     pub took: Option<Millis>,
 }
 
 /// A question that was asked, and its answer if there was one.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The question.
     pub question: CellQuestion,
-    /// The answer.
     pub reply: Option<CellReply>,
 }
 
@@ -39,7 +35,7 @@ pub(crate) struct Record {
     drafted: u64,
 }
 
-/// How much was asked.
+/// Amount of questions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Amount {
     /// Prompts and tasks.
@@ -49,7 +45,7 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    /// What a question is at least: its frame has a little more bytes than its words.
+    /// A question's least amount: its frame has a few more bytes than its words.
     fn of(call: &CellCall) -> Self {
         let (count, bytes) = match call {
             CellCall::Query { prompts, .. } => {
@@ -118,7 +114,7 @@ impl Record {
         }
     }
 
-    /// What the cell asked with this and with all that it asked before, in every try of it.
+    /// This amount and all that the cell asked before, over all its tries.
     pub(crate) fn with(&self, more: Amount) -> Amount {
         self.asked.plus(more)
     }

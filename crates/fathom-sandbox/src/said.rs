@@ -1,4 +1,4 @@
-//! What a cell that runs has made so far.
+//! Output so far of a running cell.
 
 use fathom_core::cell::{CellEnd, CellError, Output, Value};
 use fathom_core::unit::Millis;
@@ -6,12 +6,12 @@ use fathom_core::unit::Millis;
 /// Most bytes of an answer that goes with a question. A larger one is heard when its cell ends.
 const NEWS_BYTES_MAX: u64 = 64 << 10;
 
-/// What will stand in its end.
+/// Content of the cell's end.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     submitted: Option<Value>,
     draft: Option<Value>,
-    /// Whether there is one of them that went with no question yet.
+    /// Set while one of them has not gone with a question.
     is_new: bool,
     printed: Output,
 }
@@ -35,7 +35,8 @@ impl Said {
         self.printed = output;
     }
 
-    /// The answer so far, once, where it has no more bytes than this: for those who would not hear of it should the cell come to no end.
+    /// The answer so far, once, where it has no more bytes than this: for those who would not hear of it
+    /// should the cell come to no end.
     pub(crate) fn news(&mut self, bytes_max: u64) -> Option<Value> {
         let answer = self.submitted.as_ref().or(self.draft.as_ref());
         let answer = answer.filter(|_| self.is_new)?;

@@ -17,7 +17,7 @@ use crate::pool::Pool;
 use crate::record::PastCell;
 use crate::session::Session;
 
-/// Where code that a model wrote runs. Clones share their processes.
+/// Runs code that a model wrote. Clones share their processes.
 #[derive(Clone, Debug)]
 pub struct Sandbox(Arc<Shared>);
 
@@ -39,16 +39,21 @@ pub(crate) struct Shared {
     computing: Arc<Semaphore>,
 }
 
+/// No interpreter holds, each for its reason.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.join("; "))]
+struct NoneHolds(Vec<String>);
+
 #[derive(Debug)]
 enum Begun {
     NotYet,
     Ready(Engine, Isolation),
-    /// Why nothing can be used; it is not tried again.
+    /// Nothing can be used, for this reason; it is not tried again.
     Refused(String),
 }
 
 impl Sandbox {
-    /// What starts a worker process of this program, where there is one.
+    /// Command of this program's worker process, if there is one.
     pub fn worker(&self) -> Option<&WorkerCommand> {
         self.0.options.worker.as_ref()
     }
@@ -65,7 +70,7 @@ impl Sandbox {
         }))
     }
 
-    /// What is in force here. The interpreter is looked for once.
+    /// The isolation in force. The interpreter is searched for once.
     pub async fn isolation(&self) -> Result<Isolation, SandboxError> {
         self.0.begin().await.map(|(_, isolation)| isolation)
     }
@@ -128,6 +133,7 @@ impl Shared {
 
     /// The interpreter there is. One whose base process failed is begun anew.
     async fn begin(&self) -> Result<(Engine, Isolation), SandboxError> {
+        // Held while interpreters are tried: who comes meanwhile waits for this try and starts none.
         let mut begun = self.begun.lock().await;
         if let Begun::Ready(Engine::CPython(base), _) = &*begun
             && base.is_broken()
@@ -137,7 +143,7 @@ impl Shared {
         if let Begun::NotYet = *begun {
             *begun = match self.choose().await {
                 Ok((engine, isolation)) => Begun::Ready(engine, isolation),
-                Err(reason) => Begun::Refused(reason),
+                Err(reasons) => Begun::Refused(reasons.to_string()),
             };
         }
         match &*begun {
@@ -147,8 +153,8 @@ impl Shared {
         }
     }
 
-    /// The first interpreter that holds; else why none does.
-    async fn choose(&self) -> Result<(Engine, Isolation), String> {
+    /// The first interpreter that holds.
+    async fn choose(&self) -> Result<(Engine, Isolation), NoneHolds> {
         let mut refused = Vec::new();
         if self.options.interpreter != Choice::Monty {
             let programs = cpython::programs(self.options.python.as_ref(), &self.options.search);
@@ -177,7 +183,7 @@ impl Shared {
                 None => refused.push("Monty is not part of this program".to_owned()),
             }
         }
-        Err(refused.join("; "))
+        Err(NoneHolds(refused))
     }
 
     fn refusal(&self, reason: String) -> SandboxError {

@@ -17,20 +17,17 @@ const CHANNEL_MAX: usize = 1 << 20;
 /// A cell to run.
 #[derive(Clone, Debug, Default)]
 pub struct Cell {
-    /// The code.
     pub code: Text,
-    /// What it may use.
     pub limits: CellLimits,
-    /// What an earlier try of this very cell asked already.
+    /// Questions that an earlier try of this cell has already asked.
     pub asked: Vec<Asked>,
 }
 
-/// What is heard from a cell that runs.
+/// Messages from a running cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Heard {
     /// It wants to know something.
     Asked(CellQuestion),
-    /// It ended.
     Ended(CellEnd),
 }
 

@@ -27,7 +27,7 @@ mod times;
 /// Bytes of open questions and of answers beyond which no further message is read while a question is open.
 const OPEN_BYTES_MAX: usize = 12 << 20;
 
-/// How often a cell's computing time is looked at. It counts beside an open question too, where its clock stands still.
+/// Interval of the checks of a cell's computing time. It counts beside an open question too, where its clock stands still.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Most messages of a cell that are no questions, beside those that go with its questions and its time.
@@ -39,7 +39,7 @@ const REMARK_MILLIS_MIN: u64 = 3;
 /// Most threads of a cell. Its interpreter allows fewer, which code may get around: all sessions together have a few thousand.
 const THREADS_MAX: u64 = 256;
 
-/// How long it may go on when it asked what nobody can answer now. One of its threads may have asked more than before, which its
+/// Longest time for a cell that asked what nobody can answer now. One of its threads may have asked more than before, which its
 /// end does not wait for.
 const STRAYED_MAX: Duration = Duration::from_secs(2);
 
@@ -57,21 +57,20 @@ pub(crate) struct Live {
     pub(crate) memory: u64,
 }
 
-/// Who hears of a cell's questions and answers them.
+/// The listener that receives a cell's questions and answers them.
 #[derive(Debug)]
 pub(crate) struct Ears {
     pub(crate) heard: mpsc::Sender<Heard>,
     pub(crate) answers: mpsc::Receiver<CellAnswer>,
 }
 
-/// How a talk ended.
+/// End of a talk.
 #[derive(Debug)]
 pub(crate) enum Talked {
-    /// The cell ended.
     Ended(Box<CellEnd>),
     /// The cell waited for an answer, and its place was wanted by others.
     Evicted {
-        /// Whether the answer has come meanwhile.
+        /// Set when the answer has come meanwhile.
         answered: bool,
     },
     /// Nobody listens any more.
@@ -105,7 +104,7 @@ pub(crate) struct Talk<'a> {
     limits: CellLimits,
     /// Longest time that it may work.
     time_max: Duration,
-    /// Whether it ran again and asked something else than before.
+    /// Set when a replayed cell asked a different question.
     has_strayed: bool,
     open: BTreeMap<u32, Open>,
     open_bytes: usize,
@@ -114,16 +113,16 @@ pub(crate) struct Talk<'a> {
     begun: Instant,
     watch: Watch,
     was_late: bool,
-    /// What the process had computed before and at the last look, and when to look again.
+    /// Computing time of the process at the beginning and at the last look, and the time of the next look.
     computed: Option<Duration>,
     looked: Duration,
     look: Instant,
-    /// How often it began to wait for answers, now and at the last look.
+    /// Number of times it began to wait for answers, now and at the last look.
     pauses: u64,
     pauses_looked: u64,
     /// Since when it stands still because it computed beside its open questions, and there was no turn for that.
     halted: Option<Instant>,
-    /// When the place is offered to others.
+    /// Time at which the place is offered to others.
     offer: Option<Instant>,
     permit: Option<OwnedSemaphorePermit>,
     said: Said,
@@ -239,7 +238,7 @@ impl<'a> Talk<'a> {
         OPEN_BYTES_MAX.saturating_sub(self.open_bytes + self.said.bytes())
     }
 
-    /// Whether the cell waits for an answer, so that its time stands still.
+    /// Tells whether the cell waits for an answer, so that its time stands still.
     fn paused(&self) -> bool {
         !self.open.is_empty()
     }
@@ -412,7 +411,8 @@ impl<'a> Talk<'a> {
         None
     }
 
-    /// Why so much more cannot be asked. It counts over all tries of a cell: what it asked before is not asked again.
+    /// The reason for refusing so many more questions, if any. It counts over all tries of a cell: earlier questions are not
+    /// asked again.
     fn asks_too_much(&self, more: Amount) -> Option<String> {
         let CellLimits {
             questions,

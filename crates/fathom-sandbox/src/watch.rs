@@ -41,17 +41,17 @@ impl Watch {
         self.limit = self.limit.min(self.used + running + most);
     }
 
-    /// Whether it stands still.
+    /// Tells whether it stands still.
     pub(crate) fn is_stopped(&self) -> bool {
         self.since.is_none()
     }
 
-    /// What it has counted when it stood still last.
+    /// The time counted when it last stood still.
     pub(crate) fn used(&self) -> Duration {
         self.used
     }
 
-    /// When the limit is reached, while it goes.
+    /// The time at which the limit is reached, while it runs.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         let left = self.limit.saturating_sub(self.used);
         // A limit beyond all time is none.

@@ -29,7 +29,7 @@ const LARGE_BYTES: usize = 1 << 20;
 /// Megabytes of large frames that are in memory at a time, over all sessions of the program.
 static LARGE: Semaphore = Semaphore::const_new(2 * FRAME_BYTES_MAX / LARGE_BYTES);
 
-/// Why nothing more comes from a worker.
+/// Reasons for hearing nothing more from a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lost {
     /// Its process ended, or closed the socket.
@@ -47,7 +47,7 @@ impl Lost {
     }
 }
 
-/// How far the reading of a frame got.
+/// Progress of reading a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Filled {
     /// It is there.
@@ -58,7 +58,7 @@ pub(crate) enum Filled {
     Goes,
 }
 
-/// What has come from a worker and was not looked at yet.
+/// Bytes from a worker that were not read yet.
 #[derive(Default)]
 pub(crate) struct Inbox {
     bytes: Vec<u8>,
@@ -109,7 +109,7 @@ impl Inbox {
             .reserve_exact(whole.saturating_sub(self.bytes.len()));
     }
 
-    /// Whether a large frame is announced that others leave no room for yet.
+    /// Tells whether a large frame is announced that others leave no room for yet.
     pub(crate) fn waits(&self) -> bool {
         self.queue.is_some()
     }
@@ -170,7 +170,7 @@ impl Inbox {
         }
     }
 
-    /// When the frame that is being read must be whole.
+    /// The time by which the frame being read must be complete.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.room.as_ref().map(|room| room.since + FRAME_MAX)
     }
@@ -203,7 +203,7 @@ impl Frame {
     }
 }
 
-/// What a worker has not read yet.
+/// Bytes that a worker has not read yet.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     frames: VecDeque<Waiting>,
@@ -240,7 +240,7 @@ impl Outbox {
         self.frames.is_empty()
     }
 
-    /// When the worker must have read some of it.
+    /// The time by which the worker must have read some of it.
     pub(crate) fn deadline(&self) -> Option<Instant> {
         self.progress.map(|since| since + READ_MAX)
     }

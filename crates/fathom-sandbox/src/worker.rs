@@ -21,6 +21,7 @@ use fathom_core::cell::Form;
 use monty_types::MontyObject;
 
 use cells::Session;
+use lockdown::LockError;
 use out::Meter;
 use wire::{ToWorker, Wire};
 
@@ -54,7 +55,10 @@ fn serve() -> io::Result<()> {
     let meter = Meter::open()?;
     let (locked, context) = match prepare(&begin, &meter) {
         Ok(ready) => ready,
-        Err(reason) => return wire.send(&Greeting::Refused { reason }),
+        Err(error) => {
+            let reason = error.to_string();
+            return wire.send(&Greeting::Refused { reason });
+        }
     };
     wire.send(&Greeting::Ready(locked))?;
     let mut session = Session::new(wire, context, begin.memory, meter)?;
@@ -73,13 +77,13 @@ fn serve() -> io::Result<()> {
     clippy::disallowed_methods,
     reason = "the material stands at the worker's stdout, which is read and never written"
 )]
-fn prepare(begin: &Begin, meter: &Meter) -> Result<(Locked, MontyObject), String> {
-    let material = io::stdout().as_fd().try_clone_to_owned();
-    let material = File::from(material.map_err(|error| error.to_string())?);
+fn prepare(begin: &Begin, meter: &Meter) -> Result<(Locked, MontyObject), LockError> {
+    let material = File::from(io::stdout().as_fd().try_clone_to_owned()?);
     lockdown::end_with_host()?;
     let landlock = lockdown::deny_files()?;
-    let context = read(&begin.pieces, &material).map_err(|error| error.to_string())?;
+    let context = read(&begin.pieces, &material)?;
     drop(material);
+    // After the material was read, so that it does not count against the memory of cells.
     let seccomp = lockdown::lock_in(meter.begin(), begin.memory)?;
     let locked = Locked { landlock, seccomp };
     lockdown::verify(locked)?;

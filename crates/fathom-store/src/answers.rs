@@ -1,4 +1,4 @@
-//! Where answers were given before: an index into the journal, which keeps no answer itself.
+//! Index of earlier answers in the journal, which contains no answer itself.
 //!
 //! Requests and scopes are known by keyed hashes, so the index tells nobody what was asked; the answer is read from the
 //! journal with the key of the run that gave it. A shredded run's answers are gone with its key.
@@ -17,13 +17,13 @@ use crate::cache_file;
 use crate::error::StoreError;
 use crate::seal::RunKey;
 
-/// Most answers that are known; the oldest are forgotten.
+/// Maximum number of indexed answers; the oldest are dropped.
 pub const ANSWERS_MAX: u32 = 20_000;
 
-/// An older answer is not used again: models change behind their names.
+/// Maximum age of a reused answer: models change behind their names.
 pub const ANSWER_AGE_MAX: Millis = Millis(30 * 86_400_000);
 
-/// Most answers of one scope that are compared with a question.
+/// Maximum number of answers of one scope that are compared with a question.
 const COMPARED_MAX: u32 = 2_000;
 
 const TABLES: &str = "
@@ -44,29 +44,24 @@ CREATE INDEX IF NOT EXISTS answers_by_age ON answers (given_at);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerKey([u8; 32]);
 
-/// Where an answer stands in the journal.
+/// Position of an answer in the journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnswerPlace {
-    /// The run.
     pub run: RunId,
-    /// The episode.
     pub episode: EpisodeId,
-    /// The call that was answered.
     pub ask: AskId,
 }
 
-/// An answer to be known.
+/// An answer to be indexed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
     /// The request it answers.
     pub key: AnswerKey,
-    /// What must be the same for it to answer a similar question.
+    /// Everything that must be equal for it to answer a similar question.
     pub scope: AnswerKey,
-    /// Where it stands.
     pub place: AnswerPlace,
-    /// When it was given.
     pub at: Timestamp,
-    /// The question as a vector, where similar ones may use it.
+    /// The question as a vector, if similar questions may reuse the answer.
     pub question: Option<Vec<f32>>,
 }
 
@@ -94,6 +89,7 @@ impl Answers {
     /// The key of a request to a model: everything that the model sees or is held to.
     pub fn key(&self, model: &str, request: &Request) -> AnswerKey {
         let mut hash = self.secret.keyed(b"fathom/answers/1/request");
+        // Length before content, or bytes could move from one part to the next without changing the key.
         let mut part = |bytes: &[u8]| {
             hash.update(&(bytes.len() as u64).to_le_bytes());
             hash.update(bytes);
@@ -103,7 +99,7 @@ impl Answers {
         AnswerKey(hash.finalize().into_bytes().into())
     }
 
-    /// The key of what must be the same for an answer of this model to serve a similar question.
+    /// The key of everything that must be equal for an answer of this model to serve a similar question.
     pub fn scope(&self, model: &str, scope: &str) -> AnswerKey {
         let mut hash = self.secret.keyed(b"fathom/answers/1/scope");
         hash.update(&(model.len() as u64).to_le_bytes());
@@ -112,7 +108,7 @@ impl Answers {
         AnswerKey(hash.finalize().into_bytes().into())
     }
 
-    /// Where this very request was answered.
+    /// Position of the answer to exactly this request.
     pub fn find(&self, key: &AnswerKey, now: Timestamp) -> Result<Option<AnswerPlace>, StoreError> {
         let query = "SELECT run, episode, ask FROM answers WHERE key = ?1 AND given_at >= ?2";
         let found = self
@@ -122,7 +118,7 @@ impl Answers {
         Ok(found.flatten())
     }
 
-    /// Questions of this scope as vectors, newest first, and where each was answered.
+    /// Vectors of the questions of this scope, newest first, and the positions of their answers.
     pub fn questions(
         &self,
         scope: &AnswerKey,
@@ -145,7 +141,7 @@ impl Answers {
         Ok(found)
     }
 
-    /// Makes an answer known. It takes the place of an older one to the same request.
+    /// Indexes an answer. It replaces an older one to the same request.
     pub fn keep(&self, answer: &Answer) -> Result<(), StoreError> {
         let insert = "INSERT OR REPLACE INTO answers (key, scope, run, episode, ask, given_at, question) \
                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -167,7 +163,7 @@ impl Answers {
         Ok(())
     }
 
-    /// Forgets an answer that turned out to be gone.
+    /// Removes an answer that turned out to be missing.
     pub fn forget(&self, place: &AnswerPlace) -> Result<(), StoreError> {
         let delete = "DELETE FROM answers WHERE run = ?1 AND episode = ?2 AND ask = ?3";
         let AnswerPlace { run, episode, ask } = place;
@@ -183,7 +179,7 @@ impl Answers {
     }
 }
 
-/// Where a row points; a row that makes no sense points nowhere.
+/// The position in a row; `None` if the row is malformed.
 fn place(row: &Row<'_>) -> rusqlite::Result<Option<AnswerPlace>> {
     let (run, episode, ask): (_, String, _) = (row.get(0)?, row.get(1)?, row.get(2)?);
     Ok(episode.parse().ok().map(|episode| AnswerPlace {

@@ -1,7 +1,7 @@
-//! Approvals: what a run asks of people before it acts, and what they said.
+//! Approvals: requests of a run to people, and their decisions.
 //!
-//! The rules stand here as pure functions of one [`Approval`]; a backend reads it, applies one, and writes it back
-//! within one commit. So a word is given once, and a yes is used once.
+//! The rules are pure functions of one [`Approval`]; a backend reads it, applies one, and writes it back within
+//! one commit. So a decision is made once, and a granted approval is used once.
 
 use std::fmt;
 use std::path::Path;
@@ -25,21 +25,22 @@ const WORD_TAG: &[u8] = b"fathom/word/1";
 /// Hexadecimal digits of an approval's name.
 const ID_CHARS: usize = 12;
 
-/// Names one approval: a few digits that a person can type.
+/// Id of an approval: a few digits that a person can type.
 ///
-/// It is made of who asks and of what is asked, so another question has another name, and nobody says yes to
-/// something that they have not seen.
+/// It is derived from the owner and the binding, so a different request has a different id, and no one approves
+/// something unseen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ApprovalId(String);
 
 impl ApprovalId {
-    /// The name of what `owner` asks under `binding`.
+    /// The id of a request by `owner` under `binding`.
     pub fn of(owner: &ClaimOwner, binding: &Digest) -> Self {
         let episode = owner.episode.to_string();
         let mut hash = Sha256::new();
         hash.update(ID_TAG);
         hash.update(owner.run.as_bytes());
+        // Length before content, or two owners could share an id.
         hash.update((episode.len() as u64).to_be_bytes());
         hash.update(episode.as_bytes());
         hash.update(owner.ask.0.to_be_bytes());
@@ -49,7 +50,7 @@ impl ApprovalId {
         Self(id)
     }
 
-    /// The name as text.
+    /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,62 +62,53 @@ impl fmt::Display for ApprovalId {
     }
 }
 
-/// Yes or no.
+/// A person's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum YesNo {
     /// It may be done, once.
     Yes,
-    /// It may not.
+    /// It may not be done.
     No,
 }
 
-/// What a person said.
+/// A person's decision with its author and reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Word {
-    /// Yes or no.
     pub answer: YesNo,
-    /// Who said it, as `os:alice` or `key:0123456789abcdef`.
+    /// Author, as `os:alice` or `key:0123456789abcdef`.
     pub by: String,
-    /// When.
     pub at: Timestamp,
-    /// Why; empty when nothing was said.
+    /// Reason; empty if none was given.
     pub why: String,
-    /// What it was said about.
+    /// Binding of the request that was decided.
     pub binding: Digest,
-    /// The signature, where a key said it.
+    /// The signature, if it was given with a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<SignedWord>,
 }
 
-/// How an approval stands.
+/// State of an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ApprovalState {
-    /// Nobody has decided.
+    /// No decision yet.
     Open,
-    /// Someone said yes, and nothing was done yet.
-    Granted {
-        /// What was said.
-        word: Word,
-    },
-    /// Someone said no.
-    Denied {
-        /// What was said.
-        word: Word,
-    },
-    /// Someone said yes, and that was used up.
+    /// Approved and not used yet.
+    Granted { word: Word },
+    /// Denied.
+    Denied { word: Word },
+    /// Approved and used.
     Used {
-        /// What was said.
         word: Word,
-        /// When it was used.
+        /// Time of use.
         at: Timestamp,
     },
-    /// Nobody decided in time.
+    /// No decision in time.
     Expired,
-    /// It is not asked any more: the run ended, or asks something else.
+    /// No longer needed: the run ended, or asks for something else.
     Withdrawn {
-        /// Since when.
+        /// Time of the withdrawal.
         at: Timestamp,
     },
 }
@@ -134,7 +126,7 @@ impl ApprovalState {
         }
     }
 
-    /// What a person said, where one did.
+    /// The decision, if there is one.
     pub const fn word(&self) -> Option<&Word> {
         match self {
             Self::Granted { word } | Self::Denied { word } | Self::Used { word, .. } => Some(word),
@@ -143,68 +135,65 @@ impl ApprovalState {
     }
 }
 
-/// What a run asks of people.
+/// A request of a run to people.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Approval {
-    /// Its name.
     pub id: ApprovalId,
-    /// Who asks.
     pub owner: ClaimOwner,
-    /// Who may say, until when, and to what.
+    /// Allowed approvers, expiry and binding.
     pub terms: ApprovalTerms,
-    /// Since when it is asked.
+    /// Time of the request.
     pub opened_at: Timestamp,
-    /// How it stands.
     pub state: ApprovalState,
 }
 
-/// Why a word does not count.
+/// Reasons for rejecting a decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undecidable {
-    /// It came too late.
+    /// The request has expired.
     Expired,
-    /// The approval is not open any more.
+    /// The request is no longer open.
     Settled,
-    /// It was said about something else.
+    /// The decision was made about a different binding.
     OtherBinding,
 }
 
-/// What became of a word.
+/// Outcome of a decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecideOutcome {
-    /// It counts, and the run was told in the same commit.
+    /// Accepted, and the run was signalled in the same commit.
     Decided(Approval),
-    /// It does not; the approval stands so.
+    /// Rejected; this is the approval as it stands.
     Refused(Approval, Undecidable),
-    /// There is no such approval.
+    /// Unknown approval.
     Unknown,
 }
 
-/// What became of the wish to use a yes.
+/// Outcome of using an approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UseOutcome {
     /// No person was asked about this.
     NotAsked,
-    /// The yes is used up now.
+    /// Used now.
     Used,
-    /// There is no yes that could be used; so it stands.
+    /// Not granted; this is its state.
     Refused(ApprovalState),
 }
 
-/// Which approvals to list.
+/// Filter for the list of approvals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalFilter {
-    /// Those that wait for a person.
+    /// Approvals without a decision.
     Open,
-    /// Every one.
+    /// Every approval.
     All,
 }
 
-/// Most approvals of one answer, the newest ones.
+/// Maximum number of approvals in one answer; the newest are kept.
 pub const APPROVALS_LISTED_MAX: usize = 10_000;
 
 impl Approval {
-    /// A new one.
+    /// A new approval.
     pub fn open(owner: ClaimOwner, terms: ApprovalTerms, at: Timestamp) -> Self {
         Self {
             id: ApprovalId::of(&owner, &terms.binding),
@@ -215,12 +204,12 @@ impl Approval {
         }
     }
 
-    /// Whether it waits for a person.
+    /// True if it has no decision yet.
     pub fn is_open(&self) -> bool {
         self.state == ApprovalState::Open
     }
 
-    /// Takes a person's word, once.
+    /// Applies a person's decision, once.
     pub(crate) fn decide(&mut self, word: &Word) -> Result<(), Undecidable> {
         if !self.is_open() {
             return Err(Undecidable::Settled);
@@ -229,6 +218,7 @@ impl Approval {
             self.state = ApprovalState::Expired;
             return Err(Undecidable::Expired);
         }
+        // Before the binding: a late decision expires the request, whatever it was about.
         if word.binding != self.terms.binding {
             return Err(Undecidable::OtherBinding);
         }
@@ -240,7 +230,7 @@ impl Approval {
         Ok(())
     }
 
-    /// Uses a yes up.
+    /// Uses a granted approval.
     pub(crate) fn consume(&mut self, at: Timestamp) -> UseOutcome {
         match &self.state {
             ApprovalState::Granted { word } => {
@@ -254,8 +244,9 @@ impl Approval {
         }
     }
 
-    /// Nobody asks for it any more. What was decided stays so.
+    /// Withdraws an undecided approval. A decision stands.
     pub(crate) fn withdraw(&mut self, at: Timestamp) {
+        // Expired wins: a request that ran out of time must not look as if the run had taken it back.
         if self.is_open() {
             self.state = if at < self.terms.expires {
                 ApprovalState::Withdrawn { at }
@@ -265,7 +256,7 @@ impl Approval {
         }
     }
 
-    /// What the run is told of a word.
+    /// The signal that tells the run of a decision.
     pub(crate) fn signal(&self, word: &Word) -> Signal {
         Signal::Decide {
             episode: self.owner.episode.clone(),
@@ -276,13 +267,13 @@ impl Approval {
         }
     }
 
-    /// Whether it belongs to the run.
+    /// True if it belongs to the run.
     pub(crate) fn is_of(&self, run: RunId) -> bool {
         self.owner.run == run
     }
 }
 
-/// A key with which a person gives their word: a file of 32 random bytes that nobody else can read.
+/// A person's signing key: a private file of 32 random bytes.
 pub struct ApproverKey(pub(crate) SigningKey);
 
 impl fmt::Debug for ApproverKey {
@@ -317,12 +308,12 @@ pub struct SignedWord {
 }
 
 impl SignedWord {
-    /// The short name of the key; none when it is no key at all.
+    /// Short name of the key; `None` if it is not a valid key.
     pub fn fingerprint(&self) -> Option<String> {
         self.public().as_ref().map(key_id)
     }
 
-    /// Whether the key gave this answer to this question.
+    /// True if the key signed this decision on this request.
     pub fn says(&self, id: &ApprovalId, binding: &Digest, answer: YesNo) -> bool {
         let signature: Result<Signature, _> = self.signature.parse();
         let message = message(id, binding, answer);

@@ -1,4 +1,4 @@
-//! The file of what can be had again: it may be lost at any time, and a damaged one is set aside.
+//! Files of recomputable data: one may be lost at any time, and a damaged one is set aside.
 
 use std::fs;
 use std::path::Path;
@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use crate::error::StoreError;
 use crate::shared_file::{self, Outlives};
 
-/// Opens the file and makes `tables` where they are missing. A file that is no database, or a damaged one, is moved to
-/// `*.damaged`, and a new one is begun.
+/// Opens the file and creates `tables` where they are missing. A damaged file, or one that is not a database,
+/// is moved to `*.damaged` and replaced.
 pub(crate) fn open(path: &Path, tables: &str) -> Result<Connection, StoreError> {
     try_open(path, tables).or_else(|error| match error {
         StoreError::Damaged { .. } => {
@@ -27,6 +27,7 @@ fn try_open(path: &Path, tables: &str) -> Result<Connection, StoreError> {
 }
 
 fn set_aside(path: &Path) -> Result<(), StoreError> {
+    // The log of the damaged file would be replayed into the new one.
     for beside in ["-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(beside);

@@ -14,16 +14,18 @@ use crate::error::StoreError;
 /// Largest record, sealed and encoded. Its texts lie elsewhere, so this is many thousand of them.
 pub const RECORD_BYTES_MAX: usize = 16 * 1024 * 1024;
 
+// A tag per use of SHA-256, so that a digest of one kind cannot pass for another.
 const LINK_TAG: &[u8] = b"fathom/chain/1/link";
 const GENESIS_TAG: &[u8] = b"fathom/chain/1/genesis";
 
-/// What stands before the first record of every chain.
+/// Digest that precedes the first record of every chain.
 pub fn genesis() -> Digest {
     static GENESIS: LazyLock<Digest> = LazyLock::new(|| Digest(Sha256::digest(GENESIS_TAG).into()));
     *GENESIS
 }
 
-/// The bytes the journal keeps of a record. Its texts must be sealed, or they would be in them in clear.
+/// The bytes that the journal stores of a record. Its texts must be sealed first, or they would be stored in
+/// the clear.
 pub fn encode(record: &Record) -> Result<Vec<u8>, StoreError> {
     let bytes = serde_json::to_vec(record).map_err(|error| StoreError::NotARecord {
         what: error.to_string(),
@@ -37,7 +39,7 @@ pub fn encode(record: &Record) -> Result<Vec<u8>, StoreError> {
     Ok(bytes)
 }
 
-/// Reads a record back; its texts are closed until someone opens them.
+/// Decodes a record; its texts are closed until they are opened.
 pub fn decode(bytes: &[u8]) -> Result<Record, StoreError> {
     serde_json::from_slice(bytes).map_err(|error| StoreError::NotARecord {
         what: error.to_string(),
@@ -101,7 +103,7 @@ impl Chain {
         self.head
     }
 
-    /// Adds a record's bytes and gives its digest.
+    /// Adds a record's bytes and returns its digest.
     pub fn extend(&mut self, bytes: &[u8]) -> Digest {
         self.head = link(&self.head, self.run, &self.episode, bytes);
         self.next = self.next.next();
@@ -109,7 +111,7 @@ impl Chain {
     }
 }
 
-/// Walks a stored chain and says where it breaks.
+/// Walks a stored chain and reports where it breaks.
 #[derive(Clone, Debug)]
 pub struct ChainCheck {
     chain: Chain,
@@ -125,11 +127,12 @@ impl ChainCheck {
         }
     }
 
-    /// Takes the next record as it was stored. After a break nothing more can be said about the chain.
+    /// Checks the next stored record. After a break nothing more can be said about the chain.
     pub fn step(&mut self, bytes: &[u8], hash: &Digest) -> Result<Record, Break> {
         let seq = self.chain.next;
         let at = |why| Break { seq, why };
         let previous = self.chain.head;
+        // Before decoding: bytes that were not written here are not parsed.
         if link(&previous, self.chain.run, &self.chain.episode, bytes) != *hash {
             return Err(at(BreakKind::Hash));
         }
@@ -141,6 +144,7 @@ impl ChainCheck {
         if record.seq != seq {
             return Err(at(BreakKind::Sequence { found: record.seq }));
         }
+        // An older owner after a newer one: a fenced process wrote, or records were reordered.
         if record.epoch < self.epoch {
             return Err(at(BreakKind::EpochWentBack {
                 from: self.epoch,
@@ -153,7 +157,7 @@ impl ChainCheck {
         Ok(record)
     }
 
-    /// The chain up to here, to go on from.
+    /// The chain up to here, to be continued.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
@@ -168,25 +172,20 @@ impl ChainCheck {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the chain breaks at record {seq}: {why}")]
 pub struct Break {
-    /// Where.
     pub seq: Seq,
-    /// How.
     pub why: BreakKind,
 }
 
-/// How a chain breaks.
+/// Kinds of breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BreakKind {
-    /// The digest does not fit the bytes and what stands before them.
+    /// The digest does not match the bytes and the digest before.
     Hash,
-    /// The bytes are no record.
-    Undecodable {
-        /// What is wrong with them.
-        what: String,
-    },
-    /// The record says it stands elsewhere.
+    /// The bytes are not a record.
+    Undecodable { what: String },
+    /// The record has another sequence number.
     Sequence {
-        /// Where it says it stands.
+        /// The number in the record.
         found: Seq,
     },
     /// An owner wrote after a newer one.
@@ -201,9 +200,9 @@ pub enum BreakKind {
 impl fmt::Display for BreakKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Hash => f.write_str("bytes and digest do not belong together"),
+            Self::Hash => f.write_str("the digest does not match the bytes"),
             Self::Undecodable { what } => f.write_str(what),
-            Self::Sequence { found } => write!(f, "the record calls itself {found}"),
+            Self::Sequence { found } => write!(f, "the record has number {found}"),
             Self::EpochWentBack { from, to } => {
                 write!(f, "owner {} wrote after owner {}", to.0, from.0)
             }

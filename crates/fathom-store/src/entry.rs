@@ -1,4 +1,4 @@
-//! What is handed to the journal: one record, sealed, encoded and linked to its chain.
+//! Entries of the journal: one record, sealed, encoded and linked to its chain.
 
 use fathom_core::command::Command;
 use fathom_core::event::{Departure, EventKind, Record};
@@ -14,13 +14,12 @@ use crate::signals::SignalId;
 /// One record on its way to the disk.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The episode it belongs to.
     pub episode: EpisodeId,
     /// Its place in the episode's chain.
     pub seq: Seq,
     /// The owner that writes it.
     pub epoch: Epoch,
-    /// When its event was taken in.
+    /// Time at which the run took in the event.
     pub at: Timestamp,
     /// The encoded record.
     pub bytes: Vec<u8>,
@@ -28,7 +27,7 @@ pub struct Entry {
     pub hash: Digest,
     /// The sealed texts it refers to; stored in the same commit.
     pub blobs: Vec<Blob>,
-    /// What it means for its episode.
+    /// Effect on the episode's state.
     pub mark: Mark,
     /// Model calls that follow from it.
     pub model_calls: u32,
@@ -36,14 +35,14 @@ pub struct Entry {
     pub settles: Vec<SignalId>,
 }
 
-/// What a record means for its episode, as far as the journal wants to know.
+/// Effect of a record on its episode, as far as the journal needs to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// The episode goes on.
+    /// The episode continues.
     Plain,
-    /// The episode goes on, and the head of its chain is signed before the record counts as durable.
+    /// The episode continues, and the head of its chain is signed before the record counts as durable.
     Checkpoint,
-    /// The owner lets go of the run. The head is signed, too.
+    /// The owner releases the run. The head is signed, too.
     Released(Departure),
     /// The episode ends here. The head is signed, too.
     Finished(Status),
@@ -68,6 +67,7 @@ impl Entry {
         sealer: &Sealer,
         lately: &mut Sealed,
     ) -> Result<Self, StoreError> {
+        // Before anything is sealed: on an error the chain and the record must be as they were.
         if record.seq != chain.next_seq() || sealer.run() != chain.run() {
             return Err(StoreError::OutOfOrder {
                 run: chain.run(),
@@ -108,7 +108,7 @@ impl Entry {
         self
     }
 
-    /// What it weighs in the journal's queue.
+    /// Size in the journal's queue.
     pub(crate) fn size_bytes(&self) -> usize {
         let blobs: usize = self.blobs.iter().map(|blob| blob.bytes.len()).sum();
         self.bytes.len() + blobs
@@ -116,7 +116,7 @@ impl Entry {
 }
 
 impl Mark {
-    /// What `record` says about its episode.
+    /// The mark of `record`.
     pub fn of(record: &Record) -> Self {
         match (record.result(), &record.event.kind) {
             (Some(result), _) => Self::Finished(result.status),
@@ -125,7 +125,7 @@ impl Mark {
         }
     }
 
-    /// Whether the chain's head is signed before the record counts as durable.
+    /// True if the chain's head is signed before the record counts as durable.
     pub(crate) const fn wants_signed_head(self) -> bool {
         match self {
             Self::Plain => false,

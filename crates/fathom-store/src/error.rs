@@ -1,4 +1,4 @@
-//! What can go wrong between an event and the disk.
+//! Errors between an event and the disk.
 
 use std::fmt;
 use std::io;
@@ -17,37 +17,36 @@ pub enum StoreError {
     /// A file or folder cannot be used.
     #[error("cannot {doing} `{}`", path.display())]
     Io {
-        /// What was tried, as `create`.
+        /// Operation that failed, such as `create`.
         doing: &'static str,
-        /// On which file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: Arc<io::Error>,
     },
     /// The database failed for a reason that has no variant of its own.
     #[error("the journal's database failed")]
     Database {
-        /// What the database said.
+        /// The database's error.
         source: DatabaseCause,
     },
     /// The journal's file cannot be read or written.
     #[error("the journal's file cannot be read or written")]
     Unusable {
-        /// What the database said.
+        /// The database's error.
         source: DatabaseCause,
     },
     /// There is no room for what was to be written.
     #[error("no space left for the journal")]
     DiskFull,
-    /// What is stored cannot be what was written.
+    /// Stored data that no version of Fathom can have written.
     #[error("the journal is damaged: {what}")]
     Damaged {
-        /// What was found.
+        /// Description of the damage.
         what: String,
     },
     /// A newer Fathom wrote the home.
     #[error(
-        "the journal has format {found}, written by Fathom {written_by}; this one knows up to {known}"
+        "the journal has format {found}, written by Fathom {written_by}; this version supports up to {known}"
     )]
     NewerFormat {
         /// The format of the file.
@@ -58,9 +57,8 @@ pub enum StoreError {
         written_by: String,
     },
     /// A newer Fathom wrote a file beside the journal.
-    #[error("`{}` has format {found}; this program knows {known}", path.display())]
+    #[error("`{}` has format {found}; this version supports {known}", path.display())]
     NewerFile {
-        /// The file.
         path: PathBuf,
         /// The format of the file.
         found: u64,
@@ -68,27 +66,20 @@ pub enum StoreError {
         known: u64,
     },
     /// Another process kept the database to itself for too long.
-    #[error("another process does not let go of the journal")]
+    #[error("the journal is locked by another process")]
     Busy,
     /// The journal was closed, or its writer is gone.
     #[error("the journal is closed")]
     Closed,
     /// There is no such run.
-    #[error("there is no run `{run}`")]
-    UnknownRun {
-        /// Its id.
-        run: RunId,
-    },
+    #[error("run `{run}` not found")]
+    UnknownRun { run: RunId },
     /// The run is there already.
-    #[error("run `{run}` exists already")]
-    RunExists {
-        /// Its id.
-        run: RunId,
-    },
+    #[error("run `{run}` already exists")]
+    RunExists { run: RunId },
     /// Another owner has taken the run over.
-    #[error("run `{run}` has a newer owner: epoch {} instead of {}", current.0, held.0)]
+    #[error("run `{run}` was taken over by another process: epoch {} instead of {}", current.0, held.0)]
     Fenced {
-        /// Which run.
         run: RunId,
         /// The epoch that wanted to write.
         held: Epoch,
@@ -96,78 +87,56 @@ pub enum StoreError {
         current: Epoch,
     },
     /// The run has an owner that works on it.
-    #[error("run `{run}` is being worked on by another process")]
-    Owned {
-        /// Which run.
-        run: RunId,
-    },
+    #[error("run `{run}` is in use by another process")]
+    Owned { run: RunId },
     /// The place in the chain is not the next one, or is taken.
-    #[error("record {seq} of episode {episode} in run `{run}` is not the next of its chain")]
+    #[error("record {seq} of episode {episode} in run `{run}` is out of order")]
     OutOfOrder {
-        /// Which run.
         run: RunId,
-        /// Which episode.
         episode: EpisodeId,
         /// The place that was asked for.
         seq: Seq,
     },
     /// A record cannot be written as JSON, or read back.
-    #[error("not a record: {what}")]
-    NotARecord {
-        /// What is wrong with it.
-        what: String,
-    },
+    #[error("malformed record: {what}")]
+    NotARecord { what: String },
     /// A text or a record is larger than the store takes.
-    #[error("{bytes} bytes in one piece, the limit is {max}")]
+    #[error("text or record of {bytes} bytes exceeds the maximum of {max}")]
     TooLarge {
-        /// How large it is.
         bytes: usize,
-        /// How large it may be.
+        /// Maximum size in bytes.
         max: usize,
     },
-    /// A text is closed, so it cannot be sealed for another run.
-    #[error("a text of the record cannot be read, so it cannot be sealed")]
+    /// A text is still sealed, so it cannot be sealed for another run.
+    #[error("a text of the record is still encrypted and cannot be stored again")]
     ClosedText,
     /// A sealed text is not there.
     #[error("text {address} is missing")]
-    MissingBlob {
-        /// Its address.
-        address: Digest,
-    },
+    MissingBlob { address: Digest },
     /// A sealed text is not what was written.
     #[error("text {address} is damaged")]
-    DamagedBlob {
-        /// Its address.
-        address: Digest,
-    },
+    DamagedBlob { address: Digest },
     /// The run's key does not open a text.
     #[error("text {address} was sealed with another key")]
-    WrongKey {
-        /// Its address.
-        address: Digest,
-    },
+    WrongKey { address: Digest },
     /// A key can be read by other users.
-    #[error("`{}` can be read by others (mode {mode:03o})", path.display())]
+    #[error("`{}` is accessible to other users (mode {mode:03o})", path.display())]
     ExposedKey {
-        /// The file or folder.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
-        /// What they should be.
+        /// Required permission bits.
         wanted: u32,
     },
     /// A key file holds no key.
-    #[error("`{}` does not hold a key", path.display())]
-    DamagedKey {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("`{}` does not contain a key", path.display())]
+    DamagedKey { path: PathBuf },
     /// The system gave no random bits.
-    #[error("the system gave no random bits for a key")]
+    #[error("the system random number generator failed")]
     NoRandomness,
 }
 
-/// What the database said, in its own words.
+/// The database's error in its own words.
 #[derive(Clone, Debug)]
 pub struct DatabaseCause(Arc<rusqlite::Error>);
 
@@ -208,27 +177,28 @@ impl StoreError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Io { path, .. } => {
                 format!(
-                    "check that `{}` exists and is yours to write",
+                    "check that `{}` exists and that you may write to it",
                     path.display()
                 )
             }
             Self::Database { .. } => {
-                "run `fathom verify`; nothing that was acknowledged is lost".to_owned()
+                "run `fathom verify`; acknowledged records are not lost".to_owned()
             }
             Self::Unusable { .. } => {
-                "check the disk, and that the home is yours to write and no network folder"
+                "check the disk, and that the home is writable and not on a network share"
                     .to_owned()
             }
             Self::DiskFull => {
-                "free some space, then `fathom resume`; what was acknowledged is stored".to_owned()
+                "free some space, then run `fathom resume`; acknowledged records are stored"
+                    .to_owned()
             }
             Self::Damaged { .. } | Self::MissingBlob { .. } | Self::DamagedBlob { .. } => {
-                "run `fathom verify` to see what is affected, and restore the home from a backup"
+                "run `fathom verify` to see the damage, then restore the home from a backup"
                     .to_owned()
             }
             Self::NewerFormat { written_by, .. } => {
@@ -238,48 +208,46 @@ impl StoreError {
                 "use the Fathom that wrote it, or another `--home`".to_owned()
             }
             Self::Busy => {
-                "end the program that has the journal open for writing, and try again".to_owned()
+                "close the other process that has the journal open, then retry".to_owned()
             }
-            Self::Closed => "start the command again; runs can be resumed".to_owned(),
-            Self::UnknownRun { .. } => "`fathom runs` lists the runs of this home".to_owned(),
-            Self::RunExists { .. } => "`fathom resume` continues a run".to_owned(),
+            Self::Closed => "run the command again; unfinished runs can be resumed".to_owned(),
+            Self::UnknownRun { .. } => "list the runs of this home with `fathom runs`".to_owned(),
+            Self::RunExists { .. } => "continue the existing run with `fathom resume`".to_owned(),
             Self::Fenced { .. } => {
-                "another process resumed this run and goes on with it; watch it with `fathom show`"
-                    .to_owned()
+                "another process has resumed this run; follow it with `fathom show`".to_owned()
             }
             Self::Owned { .. } => "wait for it, or stop it with `fathom cancel`".to_owned(),
             Self::OutOfOrder { .. } | Self::NotARecord { .. } | Self::ClosedText => {
-                "run `fathom verify`; if it finds nothing, this is a bug worth a report".to_owned()
+                "run `fathom verify`; if it reports no problem, please report this bug".to_owned()
             }
             Self::TooLarge { .. } => "split the input into smaller files".to_owned(),
-            Self::WrongKey { .. } => {
-                "put back the key that belongs to the run, from a backup of `keys`".to_owned()
-            }
+            Self::WrongKey { .. } => "restore the run's key from a backup of `keys`".to_owned(),
             Self::ExposedKey { path, wanted, .. } => {
                 format!(
-                    "if nobody else read it: chmod {wanted:03o} '{}'",
+                    "if no other user has read it, run: chmod {wanted:03o} '{}'",
                     path.display()
                 )
             }
-            Self::DamagedKey { .. } => "put the key back from a backup of `keys`".to_owned(),
-            Self::NoRandomness => "check the system's random source".to_owned(),
+            Self::DamagedKey { .. } => "restore the key from a backup of `keys`".to_owned(),
+            Self::NoRandomness => "check the system's random number generator".to_owned(),
         }
     }
 
-    /// The hint where the file is not the journal's, but one beside it.
+    /// The hint for a file other than the journal.
     pub(crate) fn hint_beside_journal(&self) -> String {
         match self {
-            Self::Busy => "end the program that has the file open for writing, and try again",
-            Self::DiskFull => "free some space and try again",
+            Self::Busy => "close the other process that has the file open, then retry",
+            Self::DiskFull => "free some space, then retry",
             Self::Damaged { .. } => "restore the file from a backup",
             Self::ExposedKey { .. } | Self::DamagedKey { .. } => return self.hint(),
-            _ => "check the disk, and that the folder is yours to write and no network folder",
+            _ => "check the disk, and that the folder is writable and not on a network share",
         }
         .to_owned()
     }
 
-    /// Wraps what the system said about a file.
+    /// Wraps a system error about a file.
     pub(crate) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        // A quota is a full disk to whoever must make room.
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull,
             _ => Self::Io {
@@ -290,7 +258,7 @@ impl StoreError {
         }
     }
 
-    /// Something stored that nobody can have written.
+    /// Stored data that cannot have been written.
     pub(crate) fn damaged(what: impl Into<String>) -> Self {
         Self::Damaged { what: what.into() }
     }
@@ -313,6 +281,8 @@ impl From<rusqlite::Error> for StoreError {
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 Self::damaged(error.to_string())
             }
+            // A column of the wrong type in one of our own tables: not a failure of the database, but not our
+            // data either.
             _ => match error {
                 rusqlite::Error::FromSqlConversionFailure(..)
                 | rusqlite::Error::IntegralValueOutOfRange(..)

@@ -1,4 +1,4 @@
-//! The record of governance: who changed an identity or a charter, and how stable the stack was.
+//! The record of governance: changes of identities and charters, and the stability of the stack.
 //!
 //! Acts are only ever added. Samples of the stack's stability are kept for a week.
 
@@ -16,7 +16,7 @@ type Result<T> = std::result::Result<T, StoreError>;
 
 const FORMAT: u64 = 1;
 
-/// How long samples are kept.
+/// Time for which samples are kept.
 pub const SAMPLES_KEPT: Millis = Millis(7 * 24 * 3_600_000);
 
 /// The trigger on inserts also keeps `INSERT OR REPLACE` from taking a row's place.
@@ -56,42 +56,39 @@ const SAMPLE: &str = "at_ms, score_milli, prime, lite, initiative";
 pub struct Act {
     /// Its place in the record, from one.
     pub seq: u64,
-    /// When.
     pub at: Timestamp,
-    /// What it is about: a charter's name, or the id of a proposal.
+    /// Subject: a charter's name, or the id of a proposal.
     pub subject: String,
-    /// What was done, in one word.
+    /// Action, in one word.
     pub kind: String,
-    /// Who did it, as `os:alice` or `key:0123456789abcdef`.
+    /// Author, as `os:alice` or `key:0123456789abcdef`.
     pub by: String,
-    /// All else, as JSON.
+    /// Details, as JSON.
     pub body: String,
 }
 
-/// An act to be written down.
+/// An act to be recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct NewAct<'a> {
-    /// When.
     pub at: Timestamp,
-    /// What it is about.
     pub subject: &'a str,
-    /// What is done, in one word.
+    /// Action, in one word.
     pub kind: &'a str,
-    /// Who does it.
+    /// Author.
     pub by: &'a str,
-    /// All else, as JSON.
+    /// Details, as JSON.
     pub body: &'a str,
 }
 
-/// How the initiative loop gets on.
+/// State of the initiative loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Initiative {
-    /// It runs, and its last cycle went well.
+    /// Running, and its last cycle succeeded.
     Active,
     /// Its last cycle failed.
     Failed,
-    /// It does not run.
+    /// Not running.
     Off,
 }
 
@@ -105,18 +102,16 @@ impl Initiative {
     }
 }
 
-/// How the stack stood at one moment.
+/// State of the stack at one moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When.
     pub at: Timestamp,
     /// The stability score, in thousandths.
     pub score_milli: u16,
-    /// Whether Prime was heard.
+    /// True if Prime responded.
     pub prime: bool,
-    /// Whether Lite was heard.
+    /// True if Lite responded.
     pub lite: bool,
-    /// How the initiative loop got on.
     pub initiative: Initiative,
 }
 
@@ -128,7 +123,7 @@ pub struct Governance {
 }
 
 impl Governance {
-    /// Uses the file, which is made when it is not there.
+    /// Opens the file, or creates it.
     pub fn open(path: &Path) -> Result<Self> {
         let mut connection = shared_file::open(path, Outlives::PowerCut)?;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -147,7 +142,6 @@ impl Governance {
         })
     }
 
-    /// Where it lies.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -159,8 +153,9 @@ impl Governance {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds an act. When this returns, it is on the disk.
+    /// Adds an act and returns once it is on disk.
     pub fn add(&self, act: NewAct<'_>) -> Result<Act> {
+        // The number is taken within the insert, so that two processes cannot take the same one.
         let sql = format!(
             "INSERT INTO acts ({ACT}) SELECT 1 + coalesce(max(seq), 0), ?1, ?2, ?3, ?4, ?5 FROM acts RETURNING {ACT}"
         );
@@ -175,12 +170,12 @@ impl Governance {
         Ok(self.lock().query_row(&sql, added, act_of)?)
     }
 
-    /// What was done about a subject, the oldest first.
+    /// Acts on a subject, oldest first.
     pub fn about(&self, subject: &str) -> Result<Vec<Act>> {
         self.acts("subject", subject)
     }
 
-    /// All that was done of one kind, the oldest first.
+    /// Acts of one kind, oldest first.
     pub fn of_kind(&self, kind: &str) -> Result<Vec<Act>> {
         self.acts("kind", kind)
     }
@@ -193,8 +188,8 @@ impl Governance {
         Ok(acts.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Keeps samples, all or none, and lets go of those that are too old. A second one of the same moment changes
-    /// nothing.
+    /// Stores samples, all or none, and drops those that are too old. A second sample of the same moment is
+    /// ignored.
     pub fn note(&self, samples: &[Sample]) -> Result<()> {
         let mut connection = self.lock();
         let transaction = connection.transaction()?;
@@ -211,13 +206,14 @@ impl Governance {
                 ],
             )?;
         }
+        // By the newest sample and not by the time: the store has no clock.
         let newest = samples.iter().map(|sample| sample.at.0).max();
         let oldest = newest.unwrap_or_default().saturating_sub(SAMPLES_KEPT.0);
         transaction.execute("DELETE FROM samples WHERE at_ms < ?1", [oldest])?;
         Ok(transaction.commit()?)
     }
 
-    /// The samples after a moment and up to another, and the last one before them.
+    /// The samples after a moment and up to another, preceded by the last one before them.
     pub fn samples(&self, from: Timestamp, to: Timestamp) -> Result<Vec<Sample>> {
         let connection = self.lock();
         let sql = format!(

@@ -22,20 +22,19 @@ use crate::private_files::{self, FILE_MODE};
 const LINE_BYTES_MAX: usize = 4096;
 
 const HEAD_TAG: &[u8] = b"fathom/head/1";
+// 64 bits: enough to tell the keys of homes apart; what counts is the signature.
 const KEY_ID_CHARS: usize = 16;
 
 /// The state of one chain at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// The run.
     pub run: RunId,
     /// The episode whose chain it is.
     pub episode: EpisodeId,
     /// The last record.
     pub seq: Seq,
-    /// Its digest.
     pub hash: Digest,
-    /// When the record was taken in.
+    /// Time at which the run took in the record.
     pub at: Timestamp,
 }
 
@@ -58,10 +57,10 @@ impl Head {
 /// A head with the signature of the home it comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignedHead {
-    /// What is signed.
+    /// The signed content.
     #[serde(flatten)]
     pub head: Head,
-    /// Which key signed it.
+    /// Short name of the signing key.
     pub key: String,
     /// The signature, in hexadecimal digits.
     pub signature: String,
@@ -77,9 +76,10 @@ impl SignedHead {
         }
     }
 
-    /// Whether the holder of `key` signed it.
+    /// True if the holder of `key` signed it.
     pub fn is_signed_by(&self, key: &VerifyingKey) -> bool {
         let signature: Result<Signature, _> = self.signature.parse();
+        // Strict: a malleable signature would let different bytes pass for the same head.
         signature.is_ok_and(|signature| key.verify_strict(&self.head.message(), &signature).is_ok())
     }
 }
@@ -91,10 +91,10 @@ pub fn key_id(key: &VerifyingKey) -> String {
     id
 }
 
-/// When lines must be on the disk.
+/// Time by which lines must be on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Flush {
-    /// Whenever the system likes.
+    /// Left to the system.
     Lazily,
     /// Before the call returns.
     Now,
@@ -115,7 +115,7 @@ impl HeadsWriter {
         Ok(Self { path, signing })
     }
 
-    /// Signs and appends; all lines or, after a failure, perhaps a torn one that the next append cuts off.
+    /// Signs and appends all heads. A failure may leave a torn line, which the next append cuts off.
     pub fn append(&self, heads: Vec<Head>, flush: Flush) -> Result<(), StoreError> {
         let mut lines = Vec::new();
         for head in heads {
@@ -138,6 +138,7 @@ impl HeadsWriter {
             .mode(FILE_MODE)
             .open(&self.path)?;
         file.lock()?;
+        // Otherwise the rest of a torn line and the new line would become one.
         cut_torn_line(&mut file)?;
         file.write_all(lines)?;
         match flush {
@@ -147,7 +148,7 @@ impl HeadsWriter {
     }
 }
 
-/// Removes what a crash left of a line. Nobody relied on it, for it was never acknowledged.
+/// Removes an unfinished line that a crash left. It was never acknowledged.
 fn cut_torn_line(file: &mut File) -> io::Result<()> {
     let size = file.metadata()?.len();
     let start = size.saturating_sub(LINE_BYTES_MAX as u64);
@@ -174,18 +175,18 @@ fn cut_torn_line(file: &mut File) -> io::Result<()> {
     file.set_len(whole)
 }
 
-/// What a heads file says.
+/// Content of a heads file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeadsFile {
     /// The heads, in the order of the file.
     pub heads: Vec<SignedHead>,
-    /// Lines, counted from one, that say nothing.
+    /// Numbers of malformed lines, counted from one.
     pub unreadable_lines: Vec<u64>,
-    /// How the file ends.
+    /// State of the file's end.
     pub end: FileEnd,
 }
 
-/// How a heads file ends.
+/// States of the end of a heads file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FileEnd {
     /// With a whole line.
@@ -197,7 +198,7 @@ pub enum FileEnd {
     Missing,
 }
 
-/// Reads the heads for which `wanted` says yes.
+/// Reads the heads for which `wanted` returns true.
 pub fn read_heads(
     path: &Path,
     mut wanted: impl FnMut(&Head) -> bool,
@@ -222,6 +223,7 @@ pub fn read_heads(
         if line.is_empty() {
             break;
         }
+        // A line of the maximum length is too long for a head, so it counts as malformed and not as torn.
         let is_whole = line.ends_with(b"\n") || line.len() == LINE_BYTES_MAX;
         match serde_json::from_slice::<SignedHead>(&line) {
             _ if !is_whole => found.end = FileEnd::Torn,

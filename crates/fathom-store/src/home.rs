@@ -124,12 +124,12 @@ impl Home {
         self.folder.join("governance.db")
     }
 
-    /// Opens the record of governance.
+    /// The record of governance, if anything was ever written to it.
     pub fn open_governance(&self) -> Result<Governance, StoreError> {
         Governance::open(&self.governance_path())
     }
 
-    /// The record of governance, where anything was ever written into it.
+    /// The record of governance, if it exists: a command that only reads must not create it.
     pub fn governance_if_there(&self) -> Result<Option<Governance>, StoreError> {
         if self.governance_path().exists() {
             return self.open_governance().map(Some);
@@ -137,7 +137,7 @@ impl Home {
         Ok(None)
     }
 
-    /// Takes the history of a session. `known` is the last head that the journal has of it.
+    /// Opens the history of a session. `known` is the last head that the journal has of it.
     pub fn open_history(
         &self,
         session: &str,
@@ -146,8 +146,8 @@ impl Home {
         History::open(&self.folder.join("history"), session, &self.keys, known)
     }
 
-    /// Takes the ownership of a run as far as this machine is concerned; none when another process has it.
-    /// Reading a run needs no lock.
+    /// Takes the ownership of a run on this machine; `None` if another process has it. Reading a run needs no
+    /// lock.
     pub fn lock_run(&self, run: RunId) -> Result<Option<RunLock>, StoreError> {
         let path = self.folder.join("locks").join(format!("{run}.lock"));
         loop {
@@ -164,8 +164,10 @@ impl Home {
         }
     }
 
-    /// Destroys the key of a run that nobody works on. Its texts are gone for good, its chain stays verifiable.
+    /// Destroys the key of a run that no process owns. Its texts are lost for good, its chain stays verifiable.
     pub fn shred(&self, run: RunId) -> Result<Shredded, StoreError> {
+        // Held until the key is gone: an owner would go on sealing texts with a key that is about to be
+        // destroyed.
         let _lock = self.lock_run(run)?.ok_or(StoreError::Owned { run })?;
         self.keys.shred(run)
     }
@@ -182,7 +184,8 @@ impl Home {
     }
 }
 
-/// Whether an open file is the one that lies at `path`.
+/// True if `file` is the file at `path`.
+// Device and inode: a path may name a new file while the old one is still open and locked.
 fn is_at(file: &File, path: &Path) -> Result<bool, StoreError> {
     let place = |found: fs::Metadata| (found.dev(), found.ino());
     let opened = file.metadata().map(place);

@@ -13,23 +13,23 @@ use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome
 use crate::runs::{NewRun, RunInfo, RunQuery};
 use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
 
-/// A store of records. Every method that changes something has made it durable when it returns; only
-/// [`RunLog::append`] runs ahead.
+/// A store of records. A method that changes something returns once the change is durable; only
+/// [`RunLog::append`] returns earlier.
 pub trait Journal: Send + Sync {
     /// Makes a run whose first owner is the caller.
     fn create_run(&self, run: &NewRun) -> Result<Epoch, StoreError>;
 
-    /// Makes the caller the newest owner of a run. Whoever owned it before can write no more.
+    /// Makes the caller the newest owner of a run. Earlier owners can no longer write.
     fn acquire(&self, run: RunId) -> Result<Epoch, StoreError>;
 
-    /// Opens the way in for the owner `epoch`.
+    /// Opens the log of a run for the owner `epoch`.
     fn open_log(&self, run: RunId, epoch: Epoch) -> Result<RunLog, StoreError>;
 
     /// Up to `limit` records of a run, in the order they were stored, that come after `after`. There may be fewer
     /// where they are large; there are none only at the end.
     fn page(&self, run: RunId, after: Cursor, limit: usize) -> Result<Vec<Stored>, StoreError>;
 
-    /// What is known of a run; none when there is no such run.
+    /// The run's entry in the list; `None` if the run does not exist.
     fn run_info(&self, run: RunId) -> Result<Option<RunInfo>, StoreError>;
 
     /// Runs, newest first.
@@ -41,73 +41,74 @@ pub trait Journal: Send + Sync {
     /// A sealed text of a run.
     fn blob(&self, run: RunId, address: &Digest) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// How many sealed texts there are.
+    /// Number of sealed texts.
     fn blob_count(&self) -> Result<u64, StoreError>;
 
     /// Leaves a signal for the owner of a run.
     fn post_signal(&self, run: RunId, signal: &Signal) -> Result<SignalId, StoreError>;
 
-    /// Signals of a run that came after `after` and are not settled. Cheap enough to ask twenty times a second.
+    /// Unsettled signals of a run after `after`. Cheap enough to call twenty times a second.
     fn signals(&self, run: RunId, after: SignalId) -> Result<Vec<PostedSignal>, StoreError>;
 
     /// Removes signals up to `upto` that no record will take in.
     fn drop_signals(&self, run: RunId, upto: SignalId) -> Result<(), StoreError>;
 
-    /// Throws the kill switch for a scope. Thrown twice it stays thrown, in the first one's name.
+    /// Activates the kill switch for a scope. If it is active already, the first order stands.
     fn set_kill(&self, order: &KillOrder) -> Result<(), StoreError>;
 
     /// Lifts the kill switch of exactly this scope.
     fn lift_kill(&self, order: &KillOrder) -> Result<Lifted, StoreError>;
 
-    /// The scopes that are killed now.
+    /// Scopes with an active kill switch.
     fn kills(&self) -> Result<Vec<KillOrder>, StoreError>;
 
-    /// Every throw of the kill switch and what became of it, the newest last.
+    /// History of the kill switch, newest last.
     fn kill_record(&self) -> Result<Vec<KillRecord>, StoreError>;
 
     /// Claims the right to send under a key.
     fn claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
 
-    /// What a claim would come to now. Nothing is claimed.
+    /// Outcome that a claim would have now. Nothing is claimed.
     fn would_claim(&self, claim: &Claim) -> Result<ClaimOutcome, StoreError>;
 
-    /// Gives a key back that was claimed for something that certainly was not sent. Only its holder can.
+    /// Releases a key that was claimed for something that certainly was not sent. Only its holder can.
     fn release(&self, key: &IdempotencyKey, owner: &ClaimOwner) -> Result<(), StoreError>;
 
-    /// Lets the next claim pass over the one who holds the key. What was claimed before stays on record.
+    /// Allows the next claim in spite of the holder. Earlier claims stay on record.
     fn override_claim(&self, order: &Override) -> Result<OverrideOutcome, StoreError>;
 
-    /// Who holds a key, if anyone.
+    /// The claim that holds a key, if any.
     fn claim_of(&self, key: &IdempotencyKey) -> Result<Option<Claim>, StoreError>;
 
     /// Every override of a key, the oldest first; used ones stay.
     fn overrides_of(&self, key: &IdempotencyKey) -> Result<Vec<Override>, StoreError>;
 
-    /// Puts a question before people. The same question twice is one; another one of the same ask takes its place.
+    /// Opens an approval. The same request twice is one; a different request of the same ask replaces it.
     fn open_approval(&self, approval: &Approval) -> Result<(), StoreError>;
 
-    /// Takes a person's word on an open approval and tells the run, in one commit. A second word is refused.
+    /// Records a person's decision on an open approval and signals the run, in one commit. A second decision is
+    /// refused.
     fn decide_approval(&self, id: &ApprovalId, word: &Word) -> Result<DecideOutcome, StoreError>;
 
-    /// What an ask wants of people, as it was put last.
+    /// The latest approval of an ask.
     fn approval_of(&self, owner: &ClaimOwner) -> Result<Option<Approval>, StoreError>;
 
-    /// Uses up the yes to what an ask wants, where a person was asked.
+    /// Consumes the granted approval of an ask, if a person was asked.
     fn use_approval(&self, owner: &ClaimOwner, at: Timestamp) -> Result<UseOutcome, StoreError>;
 
-    /// Takes back what a run asks and nobody has decided.
+    /// Withdraws the undecided approvals of a run.
     fn withdraw_approvals(&self, run: RunId, at: Timestamp) -> Result<(), StoreError>;
 
-    /// Approvals, the oldest first.
+    /// Approvals, oldest first.
     fn approvals(&self, filter: ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
 
-    /// Compares a tool with what it was when it was let in. The first of its name is let in.
+    /// Compares a tool with its pin. The first sighting of a name becomes the pin.
     fn pin(&self, seen: &Sighting) -> Result<PinOutcome, StoreError>;
 
-    /// Lets a changed tool in, in a person's name.
+    /// Accepts a changed tool on behalf of a person.
     fn accept_pin(&self, seen: &Sighting, by: &str) -> Result<Accepted, StoreError>;
 
-    /// Every tool of a charter as it was met, the oldest first.
+    /// Every tool of a charter that was seen, oldest first.
     fn pins(&self, charter: &str) -> Result<Vec<Pin>, StoreError>;
 }
 
@@ -124,14 +125,13 @@ impl dyn Journal + '_ {
     }
 }
 
-/// Where a stored record lies. Only its order means something.
+/// Position of a stored record. Only its order has a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cursor(pub u64);
 
 /// A record as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stored {
-    /// Where it lies.
     pub cursor: Cursor,
     /// The episode it belongs to.
     pub episode: EpisodeId,
@@ -162,10 +162,13 @@ impl Iterator for Records<'_> {
         if self.page.as_slice().is_empty() && !self.is_at_end {
             match self.journal.page(self.run, self.after, PAGE_RECORDS) {
                 Ok(page) => {
+                    // A page is shorter than the limit where records are large, so only an empty one is the
+                    // end.
                     self.is_at_end = page.is_empty();
                     self.page = page.into_iter();
                 }
                 Err(error) => {
+                    // Ends the iterator: a caller that skips errors would read the same page for ever.
                     self.is_at_end = true;
                     return Some(Err(error));
                 }

@@ -19,7 +19,7 @@ pub struct KeyRing {
     folder: PathBuf,
 }
 
-/// What a shred did.
+/// Outcome of a shred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shredded {
     /// The key is gone, and with it every text of the run.
@@ -50,12 +50,12 @@ impl KeyRing {
         Ok(key.map(|bytes| RunKey::from_bytes(*bytes)))
     }
 
-    /// What opens and seals the texts of a run; none when the run was shredded.
+    /// The sealer of a run's texts; `None` if the run was shredded.
     pub fn sealer(&self, run: RunId) -> Result<Option<Sealer>, StoreError> {
         Ok(self.run_key(run)?.map(|key| Sealer::new(run, &key)))
     }
 
-    /// Whether the key of a run is gone.
+    /// True if the key of a run is destroyed.
     pub fn is_shredded(&self, run: RunId) -> Result<bool, StoreError> {
         Ok(load(&self.run_key_path(run))?.is_none())
     }
@@ -139,6 +139,7 @@ impl KeyRing {
         if let Some(bytes) = load(path)? {
             return Ok(bytes);
         }
+        // Looked for again under the lock: another process may have made the key in the meantime.
         let _locked = self.lock()?;
         if let Some(bytes) = load(path)? {
             return Ok(bytes);
@@ -175,6 +176,8 @@ fn load(path: &Path) -> Result<Option<Zeroizing<[u8; KEY_BYTES]>>, StoreError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("read", path, error)),
     };
+    // After reading, so that a missing key is not an error; an exposed one is refused, since others may have
+    // it.
     private_files::check_private(path, FILE_MODE)?;
     let key: Result<[u8; KEY_BYTES], _> = bytes.as_slice().try_into();
     match key {

@@ -1,4 +1,4 @@
-//! A run's way into the journal: append now, learn later that it is durable.
+//! Logs: a run's way into the journal. Append now, learn later that it is durable.
 
 use std::fmt;
 use std::pin::pin;
@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use crate::entry::Entry;
 use crate::error::StoreError;
 
-/// How much of a run is on the disk.
+/// Durable part of a run.
 #[derive(Clone, Debug)]
 pub enum Durability {
     /// Every entry of the run up to this position.
@@ -22,7 +22,7 @@ pub enum Durability {
     Failed {
         /// The last position that is durable.
         upto: Position,
-        /// Why nothing follows.
+        /// Error after which nothing is stored.
         reason: StoreError,
     },
 }
@@ -35,7 +35,7 @@ impl Durability {
         }
     }
 
-    /// The answer to one who waits for `position`; none while it is open.
+    /// The answer for a caller that waits for `position`; `None` while it is undecided.
     fn answer(&self, position: Position) -> Option<Result<(), StoreError>> {
         match self {
             _ if position <= self.upto() => Some(Ok(())),
@@ -45,7 +45,7 @@ impl Durability {
     }
 }
 
-/// What a run's owner and the journal's writer share.
+/// State shared by a run's owner and the journal's writer.
 pub struct LogState {
     run: RunId,
     epoch: Epoch,
@@ -72,7 +72,6 @@ impl LogState {
         }
     }
 
-    /// The run.
     pub fn run(&self) -> RunId {
         self.run
     }
@@ -82,7 +81,7 @@ impl LogState {
         self.epoch
     }
 
-    /// Says that everything up to `position` is on the disk. Means nothing after a failure.
+    /// Marks everything up to `position` as durable. No effect after a failure.
     pub fn acknowledge(&self, position: Position) {
         self.durability
             .send_if_modified(|durability| match durability {
@@ -94,7 +93,7 @@ impl LogState {
             });
     }
 
-    /// Says that nothing more will get there. The first reason stands.
+    /// Marks the log as failed. The first reason stands.
     pub fn fail(&self, reason: &StoreError) {
         self.durability
             .send_if_modified(|durability| match durability {
@@ -109,7 +108,7 @@ impl LogState {
             });
     }
 
-    /// Why nothing more will get to the disk, once that is so.
+    /// The error after which nothing is stored, if there was one.
     pub fn failure(&self) -> Option<StoreError> {
         match &*self.durability.borrow() {
             Durability::Upto(_) => None,
@@ -118,8 +117,8 @@ impl LogState {
     }
 }
 
-/// The promise to tell a run's owner what became of one entry. Dropped without an answer, it says that the
-/// journal is closed, so nobody waits for a writer that is gone.
+/// Promise to report the outcome of one entry to the run's owner. Dropped without a report, it reports a closed
+/// journal, so that no one waits for a writer that is gone.
 #[derive(Debug)]
 pub struct Ticket {
     log: Arc<LogState>,
@@ -128,7 +127,7 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Promises an answer about the entry at `position`.
+    /// A promise about the entry at `position`.
     pub fn new(log: Arc<LogState>, position: Position) -> Self {
         Self {
             log,
@@ -155,6 +154,7 @@ impl Ticket {
     }
 }
 
+// Also when the writer panics: an unanswered ticket would leave the run's owner waiting.
 impl Drop for Ticket {
     fn drop(&mut self) {
         if !self.is_answered {
@@ -163,7 +163,7 @@ impl Drop for Ticket {
     }
 }
 
-/// What takes a log's entries: a backend of the journal.
+/// Destination of a log's entries: a backend of the journal.
 pub trait LogSink: Send + Sync {
     /// Puts an entry at the end of the queue; waits while the queue is full.
     fn enqueue(&self, log: &Arc<LogState>, entry: Entry) -> Result<Position, StoreError>;
@@ -197,7 +197,6 @@ impl RunLog {
         }
     }
 
-    /// The run.
     pub fn run(&self) -> RunId {
         self.state.run
     }
@@ -210,6 +209,7 @@ impl RunLog {
     /// Queues an entry and returns at once, unless the queue is full. Positions grow with each append to the
     /// journal, whatever the run, and entries become durable in this order.
     pub fn append(&self, entry: Entry) -> Result<Position, StoreError> {
+        // Here too, so that the owner of a failed log hears of it now and not after the next commit.
         if let Some(reason) = self.state.failure() {
             return Err(reason);
         }
@@ -223,12 +223,12 @@ impl RunLog {
         self.sink.enqueue(&self.state, entry)
     }
 
-    /// Has what was appended stored at once: someone waits for it.
+    /// Has the appended entries stored at once, because someone waits for them.
     pub fn urge(&self) {
         self.sink.urge();
     }
 
-    /// What is durable, now and whenever it changes. Who waits for a change should [`urge`](Self::urge) first.
+    /// Durability, now and whenever it changes. Call [`urge`](Self::urge) before waiting for a change.
     pub fn durability(&self) -> watch::Receiver<Durability> {
         self.state.durability.subscribe()
     }
@@ -240,6 +240,7 @@ impl RunLog {
             if let Some(answer) = durability.borrow_and_update().answer(position) {
                 return answer;
             }
+            // Entries gather for a few milliseconds as long as no one waits for them.
             self.urge();
             // The sender lives in `self`, so it cannot be gone.
             durability.changed().await.map_err(|_| StoreError::Closed)?;
@@ -260,7 +261,8 @@ impl Wake for Unpark {
     }
 }
 
-/// Runs a future that only waits for another thread's word.
+/// Runs a future that only waits for another thread.
+// The one future here is woken by the writer thread, so no runtime is needed, and callers may be inside of one.
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unpark(thread::current())));

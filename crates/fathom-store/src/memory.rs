@@ -1,4 +1,4 @@
-//! A journal that lives in memory: for tests, and for runs nobody wants to keep.
+//! A journal in memory: for tests, and for runs that need not be kept.
 
 mod claims;
 
@@ -23,7 +23,7 @@ use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome
 use crate::runs::{Delta, NewRun, RunFilter, RunInfo, RunQuery, RunState, id_digits};
 use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
 
-/// Most entries that wait while the journal holds back.
+/// Maximum number of waiting entries while the journal is held.
 const HELD_ENTRIES_MAX: usize = 65_536;
 
 /// A journal in memory. Clones share it, as processes share a home.
@@ -45,22 +45,21 @@ struct State {
     signals: BTreeMap<SignalId, (RunId, Signal)>,
     last_signal: SignalId,
     kills: Vec<KillRecord>,
-    /// Every claim that ever held, the newest last.
-    /// Every claim of a key, with whether it was given back.
+    /// Every claim of a key, oldest first, and whether it was released.
     claims: HashMap<IdempotencyKey, Vec<(Claim, bool)>>,
-    /// For a key, the number of claims it may have, and who said so.
+    /// Number of claims that a key may have because of an override.
     allowed: HashMap<IdempotencyKey, usize>,
     overrides: Vec<Override>,
     /// The oldest first.
     approvals: Vec<Approval>,
     pins: Vec<Pin>,
-    /// For a charter and a tool, what is let in.
+    /// Accepted digest by charter and tool.
     let_in: HashMap<(String, String), Digest>,
     last_position: Position,
     disk: Disk,
 }
 
-/// Whether entries become durable at once.
+/// Simulated disk: prompt, or held back.
 #[derive(Default)]
 enum Disk {
     #[default]
@@ -74,7 +73,7 @@ impl MemoryJournal {
         Self::default()
     }
 
-    /// From here on entries wait: they are neither durable nor to be read, as if the disk were slow.
+    /// Holds entries back from here on: they are neither durable nor readable, as if the disk were slow.
     pub fn hold(&self) {
         let mut state = self.shared.lock();
         if let Disk::Prompt = state.disk {
@@ -82,7 +81,7 @@ impl MemoryJournal {
         }
     }
 
-    /// Loses what waits, as a crash does, and goes on holding back.
+    /// Drops the waiting entries, as a crash does, and keeps holding.
     pub fn forget(&self) {
         let mut state = self.shared.lock();
         if let Disk::Held(waiting) = &mut state.disk {
@@ -90,7 +89,7 @@ impl MemoryJournal {
         }
     }
 
-    /// Stores what waits, in its order, and no longer holds back.
+    /// Stores the waiting entries in order and stops holding.
     pub fn release(&self) {
         let mut state = self.shared.lock();
         if let Disk::Held(waiting) = std::mem::take(&mut state.disk) {
@@ -112,6 +111,7 @@ impl LogSink for Shared {
         let mut state = self.lock();
         if let Disk::Held(waiting) = &state.disk
             && waiting.len() >= HELD_ENTRIES_MAX
+        // A caller that fills the memory is told so; there is no writer thread here that would make room.
         {
             return Err(StoreError::Busy);
         }

@@ -1,32 +1,28 @@
-//! Pins of tools: what a tool said about itself when it was let in.
+//! Pins of tools: a tool's description of itself when it was accepted.
 
 use fathom_core::id::Digest;
 use fathom_core::unit::Timestamp;
 
-/// A tool as a charter met it.
+/// A tool as a charter saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sighting {
-    /// The charter.
     pub charter: String,
     /// The tool's name, with that of its server.
     pub tool: String,
     /// Digest of its name, description and schema.
     pub digest: Digest,
-    /// When.
     pub at: Timestamp,
 }
 
-/// A sighting, and who let it in.
+/// A sighting, and its standing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pin {
-    /// What was met.
     pub seen: Sighting,
-    /// How it stands.
     pub standing: Standing,
 }
 
 impl Pin {
-    /// Whether it is about the same tool, as it was met.
+    /// True if it is about the same tool with the same description.
     pub(crate) fn is_of(&self, seen: &Sighting) -> bool {
         self.seen.charter == seen.charter
             && self.seen.tool == seen.tool
@@ -34,39 +30,34 @@ impl Pin {
     }
 }
 
-/// Whether a tool may be used as it was met.
+/// Permission to use a tool as it was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// It was the first of its name.
     First,
-    /// A person let it in.
-    Accepted {
-        /// Who.
-        by: String,
-        /// When.
-        at: Timestamp,
-    },
-    /// It differs from what was let in, and nobody has said yes.
+    /// A person accepted it.
+    Accepted { by: String, at: Timestamp },
+    /// It differs from the accepted one, and no person has accepted it.
     Quarantined,
 }
 
-/// Whether a tool is what it was.
+/// Outcome of comparing a tool with its pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinOutcome {
-    /// It is, or it is new.
+    /// Unchanged, or new.
     Pinned,
-    /// It is not, and stays out until a person accepts it.
+    /// Changed, and blocked until a person accepts it.
     Quarantined {
-        /// What it was.
+        /// The accepted digest.
         pinned: Digest,
     },
 }
 
-/// What accepting a changed tool did.
+/// Outcome of accepting a changed tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Accepted {
-    /// It may be used from now on, and what it was before may not.
+    /// It may be used from now on, and its former version may not.
     Now,
-    /// It was never met like this.
+    /// No tool with this digest was ever seen.
     NeverMet,
 }

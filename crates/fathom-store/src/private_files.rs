@@ -1,4 +1,4 @@
-//! Files and folders that nobody but their owner can read.
+//! Files and folders that only their owner can read.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 pub(crate) const FILE_MODE: u32 = 0o600;
 pub(crate) const FOLDER_MODE: u32 = 0o700;
 
-/// The bits that let anyone but the owner in.
+/// Permission bits of everybody but the owner.
 const OTHERS: u32 = 0o077;
 
 /// Makes a folder, and those above it, unless it is there.
@@ -27,6 +27,7 @@ pub(crate) fn open_or_create(path: &Path) -> Result<File, StoreError> {
     OpenOptions::new()
         .read(true)
         .write(true)
+        // Histories are opened here too, and keep their content.
         .create(true)
         .truncate(false)
         .mode(FILE_MODE)
@@ -49,7 +50,7 @@ pub(crate) fn create_if_missing(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Refuses what others can read or change.
+/// Refuses a file or folder that others can read or change.
 pub(crate) fn check_private(path: &Path, wanted: u32) -> Result<(), StoreError> {
     let found = fs::metadata(path).map_err(|error| StoreError::io("look at", path, error))?;
     let mode = found.permissions().mode() & 0o777;
@@ -92,7 +93,7 @@ pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), StoreError> 
     write().map_err(|error| StoreError::io("write", path, error))
 }
 
-/// Overwrites a file and removes it. Says whether it was there.
+/// Overwrites a file and removes it. Returns whether it existed.
 pub(crate) fn destroy(path: &Path) -> Result<Destroyed, StoreError> {
     let mut file = match OpenOptions::new().write(true).open(path) {
         Ok(file) => file,
@@ -112,14 +113,14 @@ fn overwrite(file: &mut File) -> io::Result<()> {
     file.sync_all()
 }
 
-/// What became of a file that was to be destroyed.
+/// Outcome of a destruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Destroyed {
     Now,
     WasNotThere,
 }
 
-/// Makes a new name or a removed one survive a power loss.
+/// Makes a created or removed name survive a power loss.
 pub(crate) fn sync_folder_of(path: &Path) -> Result<(), StoreError> {
     let folder = path
         .parent()

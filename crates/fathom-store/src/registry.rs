@@ -1,75 +1,67 @@
-//! The idempotency registry: who may send what has one key.
+//! The idempotency registry: the right to send under a key.
 
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::id::{AskId, Digest, EpisodeId, RunId};
 use fathom_core::unit::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// The ask that wants to send, or did.
+/// The ask that wants to send, or has sent.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ClaimOwner {
-    /// Its run.
     pub run: RunId,
-    /// Its episode.
     pub episode: EpisodeId,
-    /// The ask.
     pub ask: AskId,
 }
 
-/// The wish to send something once.
+/// A claim to send something once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// What is sent, whatever its words.
+    /// Identity of the effect, whatever its wording.
     pub key: IdempotencyKey,
-    /// The digest of its words.
+    /// Digest of its wording.
     pub payload: Digest,
-    /// Who wants to send it.
     pub owner: ClaimOwner,
-    /// When.
     pub at: Timestamp,
 }
 
 impl Claim {
-    /// Whether it is the same ask's, for the same words.
+    /// True if it comes from the same ask, for the same wording.
     pub(crate) fn is_by(&self, other: &Self) -> bool {
         self.owner == other.owner && self.payload == other.payload
     }
 }
 
-/// Whether a claim holds.
+/// Outcome of a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClaimOutcome {
-    /// It does, durably. The same ask gets the same answer again for the same payload.
+    /// Claimed, durably. The same ask gets the same answer again for the same payload.
     Claimed,
     /// Another ask was first, or this one with another payload.
     HeldBy {
-        /// Who holds the key.
+        /// Holder of the key.
         owner: ClaimOwner,
-        /// What it was claimed for.
+        /// Payload that it was claimed for.
         payload: Digest,
-        /// Since when.
+        /// Time of the claim.
         at: Timestamp,
     },
 }
 
-/// A person's word that the holder of a key may be passed over, once.
+/// A person's permission to disregard the holder of a key, once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// The key.
     pub key: IdempotencyKey,
-    /// Who says so.
+    /// Author of the permission.
     pub by: String,
-    /// When.
     pub at: Timestamp,
-    /// Why.
     pub why: String,
 }
 
-/// What an override did.
+/// Outcome of an override.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OverrideOutcome {
-    /// The next claim by another ask holds.
+    /// The next claim by another ask is granted.
     Recorded,
-    /// Nobody holds the key, so there is nobody to pass over.
+    /// No claim holds the key, so there is nothing to override.
     NothingHeld,
 }

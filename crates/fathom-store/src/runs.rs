@@ -1,4 +1,4 @@
-//! What the list of runs knows: kept beside the events and updated in the same commit. No free text is in it.
+//! The list of runs: kept beside the events and updated in the same commit. It contains no free text.
 
 use fathom_core::event::Departure;
 use fathom_core::id::{Epoch, RunId, Seq};
@@ -11,32 +11,31 @@ use crate::entry::{Entry, Mark};
 /// A run before its first record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRun {
-    /// Its id.
     pub run: RunId,
     /// Name of the root's program.
     pub program: String,
     /// Id of the root's model.
     pub model: String,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: Timestamp,
-    /// The person who asked for it, as `os:alice`.
+    /// The person who started it, as `os:alice`.
     pub started_by: String,
 }
 
-/// How a run stands, as its root's last record says.
+/// State of a run, according to its root's last record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It is worked on, or its owner died.
+    /// An owner works on it, or its owner died.
     Running,
-    /// Its owner let go of it.
+    /// Its owner released it.
     Released(Departure),
-    /// It is over.
+    /// It has finished.
     Finished(Status),
 }
 
 impl RunState {
-    /// Whether nothing more will happen in the run.
+    /// True if nothing more will happen in the run.
     pub const fn is_finished(self) -> bool {
         matches!(self, Self::Finished(_))
     }
@@ -45,36 +44,33 @@ impl RunState {
 /// One line of the list of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunInfo {
-    /// Its id.
     pub run: RunId,
     /// Its newest owner.
     pub epoch: Epoch,
-    /// How it stands.
     pub state: RunState,
     /// Name of the root's program.
     pub program: String,
     /// Id of the root's model.
     pub model: String,
-    /// When it was asked for.
+    /// Time of the request.
     pub created_at: Timestamp,
-    /// When its last record was taken in.
+    /// Time of its last record.
     pub updated_at: Timestamp,
     /// Records of all its episodes.
     pub events: u64,
     /// Episodes of its tree.
     pub episodes: u64,
-    /// Model calls that were asked for.
+    /// Model calls that were requested.
     pub model_calls: u64,
-    /// The person who asked for it; not known of runs that are older than this note.
+    /// The person who started it; unknown for runs older than this field.
     pub started_by: Option<String>,
 }
 
-/// Which runs to list, newest first.
+/// Selection of runs, newest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunQuery {
-    /// How many at most; more than [`RunQuery::LIMIT_MAX`] counts as that.
+    /// Maximum number; more than [`RunQuery::LIMIT_MAX`] counts as that.
     pub limit: usize,
-    /// Which ones.
     pub filter: RunFilter,
 }
 
@@ -95,26 +91,26 @@ impl RunQuery {
     }
 }
 
-/// Which runs to list.
+/// Filter for the list of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunFilter {
     /// Every run.
     All,
-    /// Runs that are not over.
+    /// Runs that have not finished.
     Unfinished,
-    /// Runs that are over.
+    /// Runs that have finished.
     Finished,
-    /// Runs whose id begins so; upper case and hyphens make no difference.
+    /// Runs whose id starts with this; upper case and hyphens make no difference.
     IdStartsWith(String),
 }
 
-/// A beginning of an id as the store compares it: lower-case digits without hyphens.
+/// Prefix of an id as the store compares it: lower-case digits without hyphens.
 pub(crate) fn id_digits(text: &str) -> String {
     let digits = text.chars().filter(|char| *char != '-');
     digits.map(|char| char.to_ascii_lowercase()).collect()
 }
 
-/// What a few entries change in a run's line.
+/// Changes of a few entries to a run's line in the list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Delta {
     pub(crate) events: u64,
@@ -129,6 +125,7 @@ impl Delta {
         self.events += 1;
         self.episodes += u64::from(entry.seq == Seq(0));
         self.model_calls += u64::from(entry.model_calls);
+        // Owners may have different clocks; a run never gets younger.
         self.updated_at = self.updated_at.max(entry.at);
         if entry.episode.is_root() {
             self.state = Some(match entry.mark {

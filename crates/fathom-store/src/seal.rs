@@ -25,9 +25,12 @@ pub const TEXT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// Bytes of a run's key.
 pub const KEY_BYTES: usize = 32;
 
+// 24 bytes of a keyed hash: long enough that no two texts of a run ever share a nonce.
 pub(crate) const NONCE_BYTES: usize = 24;
 pub(crate) const TAG_BYTES: usize = 16;
+// The block of SHA-256, which HMAC pads its key to.
 const HMAC_BLOCK_BYTES: usize = 64;
+// One tag, and so one subkey, per purpose: a nonce must not give anything away about the cipher's key.
 const CIPHER_TAG: &[u8] = b"fathom/seal/1/cipher";
 const NONCE_TAG: &[u8] = b"fathom/seal/1/nonce";
 
@@ -87,7 +90,6 @@ fn keyed(key: &[u8; KEY_BYTES]) -> Hmac<Sha256> {
 pub struct Blob {
     /// The digest of the bytes.
     pub address: Digest,
-    /// The bytes.
     pub bytes: Vec<u8>,
 }
 
@@ -104,7 +106,7 @@ pub struct Sealed {
 }
 
 impl Sealed {
-    /// How many are remembered.
+    /// Maximum number of texts.
     const LATELY_MAX: usize = 32;
 
     /// Largest text that is remembered.
@@ -112,8 +114,10 @@ impl Sealed {
 
     fn address(&self, text: &Text) -> Option<Digest> {
         let text = text.shared()?;
+        // Newest first: repetitions follow each other closely.
         let mut lately = self.lately.iter().rev();
         lately
+            // By pointer: comparing long texts costs more than the lookup saves.
             .find(|(known, _)| Arc::ptr_eq(known, text))
             .map(|(_, address)| *address)
     }
@@ -178,6 +182,7 @@ impl Sealer {
                 return;
             }
             if let Some(address) = sealed.address(text) {
+                // It may still carry the address of another run, under another key.
                 text.unseal();
                 text.seal(address);
                 return;
@@ -236,6 +241,7 @@ impl Sealer {
         bytes.extend_from_slice(&nonce);
         bytes.extend_from_slice(plain.as_bytes());
         let body = &mut bytes[NONCE_BYTES..];
+        // The run is associated data: a blob that was moved to another run does not open there.
         let tag = self
             .cipher
             .encrypt_inout_detached(&XNonce::from(nonce), self.run.as_bytes(), body.into())
@@ -256,6 +262,7 @@ impl Sealer {
             return Ok(());
         };
         let bytes = fetch(&address)?.ok_or(StoreError::MissingBlob { address })?;
+        // Before decrypting, so that damage and a wrong key can be told apart.
         if address_of(&bytes) != address {
             return Err(StoreError::DamagedBlob { address });
         }

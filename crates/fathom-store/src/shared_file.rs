@@ -8,18 +8,18 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
 use crate::error::StoreError;
 use crate::private_files;
 
-/// How long one process waits for another's commit.
+/// Longest wait for another process's commit.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// How often a new file is tried that another process is making.
+/// Tries to open a file that another process is just creating: with pauses of 1 ms, as long as `BUSY`.
 const OPEN_TRIES_MAX: u32 = 5_000;
 
-/// What a commit outlives.
+/// Durability of a commit: process crash only, or power loss too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outlives {
-    /// The end of the process: what a power cut takes can be had again.
+    /// Survives a crash of the process. What a power loss takes can be recomputed.
     Crash,
-    /// A power cut: others go by what was answered.
+    /// Survives a power loss: others rely on what was answered.
     PowerCut,
 }
 
@@ -33,6 +33,7 @@ pub(crate) fn open(path: &Path, outlives: Outlives) -> Result<Connection, StoreE
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY)?;
+    // The file may come from elsewhere, and its schema must not run functions.
     connection.pragma_update(None, "trusted_schema", false)?;
     // Those who open a new file at the same time wait for each other here; the timeout does not hold for this change.
     let mut tries = 0;
@@ -60,7 +61,7 @@ fn pause() {
     std::thread::sleep(Duration::from_millis(1));
 }
 
-/// Makes the tables of an empty file, and tells the format of the file.
+/// Creates the tables of an empty file, and returns the format of the file.
 pub(crate) fn make_tables(
     transaction: &Transaction<'_>,
     tables: &str,
@@ -69,6 +70,7 @@ pub(crate) fn make_tables(
     let found: u64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     let there: u64 =
         transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    // An empty file has version 0 as well, so it takes both to tell a new file from another program's database.
     if (found, there) != (0, 0) {
         return Ok(found);
     }

@@ -1,10 +1,10 @@
-//! Words from other processes: signals to a run's owner, and the kill switch.
+//! Messages from other processes: signals to a run's owner, and the kill switch.
 
 use fathom_core::effect::KillScope;
 use fathom_core::event::Signal;
 use fathom_core::unit::Timestamp;
 
-/// Names one posted signal. Later ones have larger numbers, and no number comes twice.
+/// Id of a posted signal. Ids grow and are never reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SignalId(pub u64);
 
@@ -14,46 +14,41 @@ pub struct SignalId(pub u64);
 /// it to the next one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PostedSignal {
-    /// Its name.
     pub id: SignalId,
-    /// What it says.
     pub signal: Signal,
 }
 
-/// A person's word on the kill switch: thrown or lifted.
+/// A person's order about the kill switch: activate or lift it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KillOrder {
-    /// How far it reaches.
     pub scope: KillScope,
-    /// Who gave it.
+    /// Author of the order.
     pub by: String,
-    /// When.
     pub at: Timestamp,
-    /// Why; empty when nothing was said.
+    /// Reason; empty if none was given.
     pub why: String,
 }
 
-/// A kill switch that was thrown, and what became of it.
+/// An activated kill switch, and how it was lifted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KillRecord {
-    /// The word that threw it.
+    /// The order that activated it.
     pub thrown: KillOrder,
-    /// The word that lifted it; none while it holds.
+    /// The order that lifted it; `None` while it is active.
     pub lifted: Option<KillOrder>,
 }
 
 impl KillRecord {
-    /// Whether it holds the scope of `order`.
+    /// True if it is active for the scope of `order`.
     pub(crate) fn holds(&self, order: &KillOrder) -> bool {
         self.lifted.is_none() && self.thrown.scope == order.scope
     }
 }
 
-/// What lifting a kill switch did.
+/// Outcome of lifting a kill switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifted {
-    /// It was thrown, and no longer is.
+    /// It was active and is lifted.
     Now,
-    /// It was not thrown.
     WasNotThrown,
 }

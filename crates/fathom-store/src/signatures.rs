@@ -15,7 +15,7 @@ use crate::heads::key_id;
 use crate::private_files;
 use crate::seal::KEY_BYTES;
 
-/// How a public key begins where it is written down.
+/// Prefix of a public key in text form.
 const PREFIX: &str = "ed25519:";
 
 /// The public part of a key, written as `ed25519:` and 64 hexadecimal digits.
@@ -23,10 +23,10 @@ const PREFIX: &str = "ed25519:";
 #[serde(into = "String", try_from = "String")]
 pub struct PublicKey(VerifyingKey);
 
-/// A text that is no public key.
+/// A text that is not a public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "it is no public key; write `ed25519:` and 64 hexadecimal digits, as `fathom identity keygen` prints them"
+    "invalid public key; expected `ed25519:` and 64 hexadecimal digits, as printed by `fathom identity keygen`"
 )]
 pub struct NoKey;
 
@@ -36,7 +36,7 @@ impl PublicKey {
         key_id(&self.0)
     }
 
-    /// Whether the key signed this message; the signature is in hexadecimal digits.
+    /// True if the key signed this message; the signature is in hexadecimal digits.
     pub fn signed(&self, message: &[u8], signature: &str) -> bool {
         let signature: Result<Signature, _> = signature.parse();
         signature.is_ok_and(|signature| self.0.verify_strict(message, &signature).is_ok())
@@ -62,6 +62,7 @@ impl FromStr for PublicKey {
         let digits = text.strip_prefix(PREFIX).ok_or(NoKey)?;
         let Digest(bytes) = digits.parse().map_err(|_| NoKey)?;
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| NoKey)?;
+        // Anybody can make signatures that a weak key accepts.
         if key.is_weak() {
             Err(NoKey)
         } else {
@@ -85,7 +86,7 @@ impl TryFrom<String> for PublicKey {
 }
 
 impl ApproverKey {
-    /// Makes a new key and its file, which nobody else can read. A file that is there is never touched.
+    /// Creates a new key and its private file. An existing file is never touched.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
         let mut bytes = Zeroizing::new([0; KEY_BYTES]);
         getrandom::fill(bytes.as_mut_slice()).map_err(|_| StoreError::NoRandomness)?;
@@ -98,7 +99,7 @@ impl ApproverKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// Signs a message, in hexadecimal digits. What a message means is settled by the tag it begins with.
+    /// Signs a message, in hexadecimal digits. The tag at the start of a message defines its meaning.
     pub fn sign_message(&self, message: &[u8]) -> String {
         format!("{:x}", self.0.sign(message))
     }

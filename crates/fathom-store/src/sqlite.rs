@@ -32,12 +32,12 @@ use crate::registry::{Claim, ClaimOutcome, ClaimOwner, Override, OverrideOutcome
 use crate::runs::{NewRun, RunInfo, RunQuery};
 use crate::signals::{KillOrder, KillRecord, Lifted, PostedSignal, SignalId};
 
-/// How a journal is opened.
+/// Options for opening a journal.
 #[derive(Debug, Default)]
 pub struct SqliteOptions {
-    /// Where signed heads go; nowhere by default.
+    /// Destination of signed heads; none by default.
     pub heads: Option<HeadsWriter>,
-    /// Most pages of 4 KiB the file may have; past that the disk counts as full.
+    /// Maximum number of 4 KiB pages of the file; beyond that the disk counts as full.
     pub pages_max: Option<u32>,
 }
 
@@ -68,18 +68,21 @@ impl SqliteJournal {
     }
 }
 
-/// One process at a time looks at the format and makes the tables.
+/// Checks the format and creates the tables, one process at a time.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the store: here the journal is opened for writing"
 )]
 fn open_for_writing(path: &Path, pages_max: Option<u32>) -> Result<Connection, StoreError> {
+    // A file of its own: closing a handle of the database's file would drop the locks that SQLite holds on it
+    // here.
     let lock_path = path.with_extension("lock");
     let lock = private_files::open_or_create(&lock_path)?;
     lock.lock()
         .map_err(|error| StoreError::io("lock", &lock_path, error))?;
     // The database keeps the mode of the file it finds, also for the files beside it.
     private_files::create_if_missing(path)?;
+    // One thread owns the connection, so SQLite need not lock it.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
     schema::configure(&mut connection)?;
@@ -106,6 +109,7 @@ impl Drop for SqliteJournal {
 impl Journal for SqliteJournal {
     fn create_run(&self, run: &NewRun) -> Result<Epoch, StoreError> {
         let run = run.clone();
+        // Changes go through the writer like records do, so that their order among the records is fixed.
         self.queue.call(move |tx| tables::create_run(tx, &run))
     }
 
@@ -114,6 +118,7 @@ impl Journal for SqliteJournal {
     }
 
     fn open_log(&self, run: RunId, epoch: Epoch) -> Result<RunLog, StoreError> {
+        // Only to fail early: the writer compares the epoch again with every entry.
         let current = self.readers.read(|db| tables::epoch(db, run))?;
         match current {
             None => Err(StoreError::UnknownRun { run }),

@@ -1,7 +1,7 @@
 //! Vectors of texts, kept between runs in a file of their own beside the journal.
 //!
-//! A cache must never stop a run: what cannot be kept is computed again. A damaged file is set aside and begun anew, one that
-//! cannot be used at all keeps nothing, and both are said in the log and nowhere else.
+//! A cache must never stop a run: what cannot be kept is computed again. A damaged file is set aside and
+//! replaced, an unusable one keeps nothing, and both are only logged.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,19 +13,19 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, Trans
 use crate::error::StoreError;
 use crate::private_files;
 
-/// Most vectors that are kept: some 160 MB of 384 numbers each.
+/// Maximum number of vectors: about 160 MB at 384 numbers each.
 pub const VECTORS_MAX: u32 = 100_000;
 
-/// Most numbers of a vector.
+/// Maximum number of dimensions.
 const DIMENSIONS_MAX: u32 = 8192;
 
 /// Longest wait for another process that writes.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// A vector that was used within so many openings is not marked as used again: it would cost a write for nothing.
+/// A vector used within this many openings is not marked as used again, which would cost a write for nothing.
 const RECENT_OPENINGS: i64 = 8;
 
-/// The format of the file. Another one is begun anew.
+/// The format of the file. A file of another format is replaced.
 const FORMAT: i64 = 1;
 
 /// There is no clock here: `used_at` counts how often the file was opened.
@@ -42,7 +42,7 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_by_use ON vectors (used_at);
 ";
 
-/// What a text is known by: SHA-256 of it and of the model's name.
+/// Key of a text: SHA-256 of the text and the model's name.
 pub type VectorHash = [u8; 32];
 
 /// Vectors in a file that several processes may share.
@@ -65,7 +65,7 @@ impl VectorCache {
         Self::bounded(path, VECTORS_MAX)
     }
 
-    /// Keeps at most so many.
+    /// Keeps at most `vectors_max`.
     pub fn bounded(path: &Path, vectors_max: u32) -> Self {
         let cache = Self {
             path: path.to_owned(),
@@ -80,6 +80,7 @@ impl VectorCache {
     /// The vectors of a model that are there, in the order of their hashes.
     pub fn get(&self, model: &str, hashes: &[VectorHash]) -> Vec<Option<Vec<f32>>> {
         let found = self.with(|open| {
+            // Immediate: marking vectors as used is a write, and a reader cannot become the writer halfway.
             let transaction = open
                 .connection
                 .transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -93,7 +94,7 @@ impl VectorCache {
         found.unwrap_or_else(|| vec![None; hashes.len()])
     }
 
-    /// Keeps vectors of a model; those unused for longest make room for them.
+    /// Stores vectors of a model; the least recently used make room for them.
     pub fn put(&self, model: &str, vectors: &[(VectorHash, Vec<f32>)]) {
         self.with(|open| {
             let transaction = open
@@ -108,12 +109,13 @@ impl VectorCache {
         });
     }
 
-    /// Does something with the file. What fails is as if it had never been kept.
+    /// Works on the file. A failure counts as if nothing had ever been kept.
     fn with<T>(&self, work: impl FnOnce(&mut Open) -> Result<T, StoreError>) -> Option<T> {
         let mut open = self.lock();
         match work(open.as_mut()?) {
             Ok(done) => Some(done),
             Err(error @ StoreError::Damaged { .. }) => {
+                // Closed before its file is moved.
                 *open = None;
                 *open = self.begin_anew(&error).ok();
                 None
@@ -125,7 +127,7 @@ impl VectorCache {
         }
     }
 
-    /// Puts a damaged file aside and starts another.
+    /// Sets a damaged file aside and starts a new one.
     fn begin_anew(&self, error: &StoreError) -> Result<Open, StoreError> {
         tracing::warn!(%error, path = %self.path.display(), "the vector cache is begun anew");
         if let StoreError::Damaged { .. } = error {
@@ -145,7 +147,7 @@ impl VectorCache {
     }
 }
 
-/// One process at a time makes the tables.
+/// Opens the file and creates its tables, one process at a time.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is the store: here the vector cache is opened"
@@ -208,6 +210,7 @@ fn find(
             .prepare_cached("UPDATE vectors SET used_at = ?2 WHERE hash = ?1")?
             .execute((hash, opening))?;
     }
+    // Cut short or of another model's length: computed again.
     let (numbers, rest) = bytes.as_chunks::<4>();
     if u32::try_from(numbers.len()) != Ok(dims) || !rest.is_empty() {
         return Ok(None);
@@ -243,7 +246,7 @@ fn keep(
     Ok(())
 }
 
-/// Drops those unused for longest, and a tenth more, so that not every vector costs a look at all.
+/// Drops the least recently used, and a tenth more, so that not every vector costs a cleanup.
 fn make_room(transaction: &Transaction<'_>, vectors_max: u32) -> Result<(), StoreError> {
     let count: u32 = transaction.query_row("SELECT count(*) FROM vectors", [], |row| row.get(0))?;
     if count > vectors_max {

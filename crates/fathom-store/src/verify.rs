@@ -16,50 +16,48 @@ use crate::heads::{FileEnd, HeadsFile, SignedHead, key_id, read_heads};
 use crate::journal::{Journal, Stored};
 use crate::seal::address_of;
 
-/// Problems that are listed; further ones are counted in a note.
+/// Maximum number of listed problems; further ones are counted in a note.
 const PROBLEMS_MAX: usize = 1000;
 
-/// Which runs to look at.
+/// Runs to verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Every run of the journal, and every run that has a signed head.
     All,
-    /// One run.
     Run(RunId),
 }
 
-/// What was found.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
-    /// Records looked at.
+    /// Number of records verified.
     pub events: u64,
-    /// Runs looked at.
+    /// Number of runs verified.
     pub runs: u64,
-    /// Runs whose key is gone: their texts cannot be read, and need not be there.
+    /// Runs whose key is destroyed: their texts cannot be read and may be missing.
     pub shredded: Vec<RunId>,
-    /// What is not as it was written.
+    /// Deviations from what was written.
     pub problems: Vec<Problem>,
-    /// What is worth knowing and no problem.
+    /// Remarks that are not problems.
     pub notes: Vec<String>,
 }
 
 impl Verification {
-    /// Whether everything is as it was written.
+    /// True if everything is as it was written.
     pub fn is_ok(&self) -> bool {
         self.problems.is_empty()
     }
 }
 
-/// Something that is not as it was written, and where.
+/// A deviation from what was written, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The run; none when it belongs to no run.
+    /// The run; `None` if it belongs to none.
     pub run: Option<RunId>,
-    /// The episode; none when it concerns the whole run.
+    /// The episode; `None` if it concerns the whole run.
     pub episode: Option<EpisodeId>,
-    /// The record; none when it concerns the whole chain.
+    /// The record; `None` if it concerns the whole chain.
     pub seq: Option<Seq>,
-    /// What it is.
     #[serde(serialize_with = "as_text")]
     pub what: Fault,
 }
@@ -82,31 +80,22 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What can be wrong.
+/// Kinds of deviations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The chain breaks here.
     Chain(Break),
-    /// The store files the record under another number than the record says.
+    /// The record is stored under a number other than its own.
     Misfiled,
-    /// The record says a child ended with this head, and the child's chain does not have it.
-    ChildHead {
-        /// The child.
-        child: EpisodeId,
-    },
+    /// The record states a final head of a child that the child's chain does not contain.
+    ChildHead { child: EpisodeId },
     /// A text of the record is missing.
-    MissingText {
-        /// Its address.
-        address: Digest,
-    },
+    MissingText { address: Digest },
     /// A text of the record is not what was written.
-    DamagedText {
-        /// Its address.
-        address: Digest,
-    },
+    DamagedText { address: Digest },
     /// A signed head covers this record, and it is gone: the tail was cut off.
     CutOff,
-    /// A signed head says something else than the chain.
+    /// A signed head does not match the chain.
     HeadDiffers,
     /// A head's signature is not valid.
     BadSignature,
@@ -115,23 +104,23 @@ pub enum Fault {
         /// The key's short name.
         key: String,
     },
-    /// A line of the heads file says nothing.
+    /// A line of the heads file is malformed.
     UnreadableHead {
-        /// The line, counted from one.
+        /// Line number, counted from one.
         line: u64,
     },
-    /// The list of runs counts more records than there are.
+    /// The list of runs counts more records than are stored.
     FewerRecords {
-        /// What the list says.
+        /// Number in the list.
         listed: u64,
-        /// What there is.
+        /// Number stored.
         found: u64,
     },
-    /// The run is in the events and not in the list of runs.
+    /// The run has records and is not in the list of runs.
     Unlisted,
     /// The run cannot be read to its end.
     Unreadable {
-        /// What the store said.
+        /// The store's error.
         what: String,
     },
 }
@@ -140,7 +129,7 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Chain(found) => write!(f, "{}", found.why),
-            Self::Misfiled => f.write_str("the record is filed under another number"),
+            Self::Misfiled => f.write_str("the record is stored under a different number"),
             Self::ChildHead { child } => {
                 write!(
                     f,
@@ -149,13 +138,15 @@ impl fmt::Display for Fault {
             }
             Self::MissingText { address } => write!(f, "text {address} is missing"),
             Self::DamagedText { address } => write!(f, "text {address} is damaged"),
-            Self::CutOff => f.write_str("a signed head covers this record, and it is gone"),
-            Self::HeadDiffers => f.write_str("a signed head says something else"),
-            Self::BadSignature => f.write_str("the signature of a head is not valid"),
+            Self::CutOff => f.write_str("the record is missing, but a signed head covers it"),
+            Self::HeadDiffers => f.write_str("a signed head does not match the chain"),
+            Self::BadSignature => f.write_str("a head has an invalid signature"),
             Self::ForeignKey { key } => write!(f, "a head is signed with the unknown key {key}"),
-            Self::UnreadableHead { line } => write!(f, "line {line} of the heads cannot be read"),
+            Self::UnreadableHead { line } => {
+                write!(f, "line {line} of the heads file is malformed")
+            }
             Self::FewerRecords { listed, found } => {
-                write!(f, "{listed} records are listed, {found} are there")
+                write!(f, "{listed} records are listed, but only {found} exist")
             }
             Self::Unlisted => f.write_str("the run is not in the list of runs"),
             Self::Unreadable { what } => f.write_str(what),
@@ -163,20 +154,19 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What verification needs.
+/// Inputs of a verification.
 pub struct Verifier<'a> {
-    /// The journal.
     pub journal: &'a dyn Journal,
-    /// The file of signed heads; none when heads are not kept.
+    /// The file of signed heads; `None` if heads are not kept.
     pub heads: Option<&'a Path>,
     /// The key that signed them.
     pub key: &'a VerifyingKey,
-    /// Whether the key of a run is gone.
+    /// Returns true if the key of a run is destroyed.
     pub is_shredded: &'a dyn Fn(RunId) -> Result<bool, StoreError>,
 }
 
 impl Verifier<'_> {
-    /// Looks at every record, text and head in scope. An error means that the looking itself failed.
+    /// Checks every record, text and head in scope. An error means that the verification itself failed.
     pub fn verify(&self, scope: Scope) -> Result<Verification, StoreError> {
         let mut report = Report::default();
         // First the heads: what they cover is stored already, also while a run goes on.
@@ -202,7 +192,7 @@ impl Verifier<'_> {
         report: &mut Report,
     ) -> Result<BTreeMap<RunId, Vec<SignedHead>>, StoreError> {
         let Some(path) = self.heads else {
-            report.note("no signed heads are kept".to_owned());
+            report.note("this home keeps no signed heads".to_owned());
             return Ok(BTreeMap::new());
         };
         let HeadsFile {
@@ -215,8 +205,10 @@ impl Verifier<'_> {
         })?;
         match end {
             FileEnd::Whole => {}
-            FileEnd::Torn => report.note("the last line of the heads is torn".to_owned()),
-            FileEnd::Missing => report.note("there is no file of signed heads".to_owned()),
+            FileEnd::Torn => {
+                report.note("the last line of the heads file is incomplete".to_owned());
+            }
+            FileEnd::Missing => report.note("the file of signed heads is missing".to_owned()),
         }
         for line in unreadable_lines {
             report.problem(None, None, None, Fault::UnreadableHead { line });
@@ -252,6 +244,7 @@ impl Verifier<'_> {
         for stored in self.journal.records(run) {
             match stored {
                 Ok(stored) => walk.step(&stored, report)?,
+                // Damage is a finding. Any other error means that the check itself failed.
                 Err(StoreError::Damaged { what }) => {
                     report.problem(Some(run), None, None, Fault::Unreadable { what });
                     break;
@@ -260,6 +253,7 @@ impl Verifier<'_> {
             }
         }
         let found = walk.found;
+        // More records than listed are fine: the run may have gone on since.
         match info {
             Some(info) if info.events > found => {
                 let listed = info.events;
@@ -279,6 +273,7 @@ impl Verifier<'_> {
     }
 
     fn check_head(&self, signed: &SignedHead, walk: &Walk<'_>) -> Option<Fault> {
+        // Before the signature: a head of another home fails the signature too, and is a different finding.
         if signed.key != key_id(self.key) {
             return Some(Fault::ForeignKey {
                 key: signed.key.clone(),
@@ -298,20 +293,20 @@ impl Verifier<'_> {
     }
 }
 
-/// One run on the way through its records.
+/// The walk through one run's records.
 struct Walk<'a> {
     journal: &'a dyn Journal,
     run: RunId,
     is_shredded: bool,
     episodes: HashMap<EpisodeId, Episode>,
-    /// Texts that were looked at.
+    /// Texts that were checked.
     texts: HashSet<Digest>,
     found: u64,
 }
 
 struct Episode {
     check: ChainCheck,
-    /// The digests of its records, as far as they are stored.
+    /// Digests of its stored records.
     hashes: Vec<Digest>,
     is_broken: bool,
 }
@@ -324,6 +319,7 @@ impl Walk<'_> {
             return Ok(());
         };
         if let EventKind::ChildFinished { child, head, .. } = &record.event.kind {
+            // A child's last record is stored before its parent hears of it, so it was passed already.
             let known = self.episodes.get(child);
             if !known.is_some_and(|child| child.hashes.contains(head)) {
                 let fault = Fault::ChildHead {
@@ -335,7 +331,7 @@ impl Walk<'_> {
         self.check_texts(stored, &mut record, report)
     }
 
-    /// The record, where the chain is whole up to it.
+    /// The record, if its chain is intact up to it.
     fn check_chain(&mut self, stored: &Stored, report: &mut Report) -> Option<Record> {
         let run = self.run;
         let episode = self.episodes.entry(stored.episode.clone());
@@ -344,6 +340,7 @@ impl Walk<'_> {
             hashes: Vec::new(),
             is_broken: false,
         });
+        // Also after a break: heads are compared with what is stored.
         episode.hashes.push(stored.hash);
         if episode.is_broken {
             return None;
@@ -367,6 +364,7 @@ impl Walk<'_> {
         let mut addresses = Vec::new();
         record.each_text(&mut |text| addresses.extend(text.address()));
         for address in addresses {
+            // Many records name the same text; its blob is checked once.
             if !self.texts.insert(address) {
                 continue;
             }
@@ -387,7 +385,7 @@ impl Walk<'_> {
     }
 }
 
-/// A report in the making.
+/// A report under construction.
 #[derive(Default)]
 struct Report {
     found: Verification,

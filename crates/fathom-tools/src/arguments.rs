@@ -10,10 +10,10 @@ use crate::tool::ToolFacts;
 
 /// Characters of a key's token: half a SHA-256 in hexadecimal, which every platform has room for.
 const KEY_TOKEN_CHARS: usize = 32;
-/// Most bytes of a fault that is told.
+/// Maximum number of characters of a reported fault.
 const FAULT_CHARS_MAX: usize = 300;
 
-/// The idempotency key as a platform gets to see it: a hash, which says nothing of what it was made from.
+/// The idempotency key as a platform sees it: a hash, which reveals nothing of its origin.
 pub fn key_token(effect: &EffectRequest) -> String {
     let hash = Sha256::digest(effect.key().as_str());
     let mut token = fathom_core::id::Digest(hash.into()).to_string();
@@ -21,7 +21,7 @@ pub fn key_token(effect: &EffectRequest) -> String {
     token
 }
 
-/// The schema of a tool, ready to check with.
+/// The compiled schema of a tool.
 pub(crate) struct Arguments(Validator);
 
 impl Arguments {
@@ -31,18 +31,19 @@ impl Arguments {
             cause,
         };
         let schema: Value = serde_json::from_str(facts.spec.schema.as_str())
-            .map_err(|error| wrong(format!("is no JSON: {error}")))?;
+            .map_err(|error| wrong(format!("is not valid JSON: {error}")))?;
         let validator = jsonschema::validator_for(&schema)
-            .map_err(|error| wrong(format!("cannot be used: {error}")))?;
+            .map_err(|error| wrong(format!("is invalid: {error}")))?;
         Ok(Self(validator))
     }
 
-    /// The arguments of an effect that is this tool's.
+    /// The arguments of an effect, if it belongs to this tool.
     pub(crate) fn read(
         &self,
         facts: &ToolFacts,
         effect: &EffectRequest,
     ) -> Result<Map<String, Value>, ToolsError> {
+        // A permit for one target must not serve for another.
         if effect.tool != facts.spec.name || effect.target != facts.target {
             return Err(ToolsError::Elsewhere {
                 tool: facts.spec.name.clone(),

@@ -1,4 +1,4 @@
-//! What a charter says of its tools: `tools.toml`, read and checked.
+//! Parser of `tools.toml`, in which a charter declares its tools.
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ use crate::shell;
 use crate::template::KEY;
 use crate::tool::ToolFacts;
 
-/// Most tools and servers of a charter.
+/// Maximum number of tools and servers of a charter.
 const ENTRIES_MAX: usize = 128;
-/// Longest name, which is what providers take.
+/// Longest name that providers accept.
 const NAME_CHARS_MAX: usize = 64;
-/// The account of a tool that acts in nobody's name.
+/// Account of a tool that acts on behalf of no account.
 const NO_ACCOUNT: &str = "none";
 
 /// Keys of a tool that do not depend on its kind.
@@ -78,7 +78,7 @@ struct Common {
     schema: Option<Value>,
 }
 
-/// What takes a tool back: its name where it is called with the same words, or the name and the words.
+/// The tool that undoes another: its name if it is called with the same words, or the name and the words.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
 enum WrittenInverse {
@@ -103,32 +103,30 @@ enum KindName {
     Browser,
 }
 
-/// How a declared tool does what it does.
+/// Implementation of a declared tool.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// Over HTTP.
     Http(Box<http::declaration::Declaration>),
     /// By a program.
     Shell(shell::Declaration),
-    /// In a browser.
     Browser(Box<browser::Declaration>),
 }
 
 /// A tool that a charter declares.
 #[derive(Clone, Debug)]
 pub struct Declared {
-    /// What is known of it. The tenant is still empty.
+    /// Its facts. The tenant is still empty.
     pub facts: ToolFacts,
-    /// How it does what it does.
     pub kind: Kind,
 }
 
-/// All that a charter says of its tools.
+/// All tools that a charter declares.
 #[derive(Clone, Debug, Default)]
 pub struct Declarations {
-    /// Tools that are declared one by one.
+    /// Tools declared one by one.
     pub tools: Vec<Declared>,
-    /// Servers that bring their own tools.
+    /// Servers that offer tools of their own.
     pub servers: Vec<mcp::Declaration>,
 }
 
@@ -140,11 +138,11 @@ impl Declarations {
         })?;
         if file.tool.len() + file.mcp.len() > ENTRIES_MAX {
             return Err(ToolsError::Unreadable {
-                cause: format!("it has more than {ENTRIES_MAX} entries"),
+                cause: format!("more than {ENTRIES_MAX} entries"),
             });
         }
         let reach = Reach::new(&file.allow_hosts, &file.allow_private)
-            .map_err(|entry| wrong("tools.toml", format!("cannot allow `{entry}`")))?;
+            .map_err(|fault| wrong("tools.toml", fault.to_string()))?;
         let mut names = BTreeSet::new();
         let mut all = Self::default();
         for table in file.tool {
@@ -152,6 +150,8 @@ impl Declarations {
             once(&mut names, &declared.facts.spec.name)?;
             all.tools.push(declared);
         }
+        // Before the servers are read: an inverse must be a declared tool, since a server's tools are not known
+        // yet.
         all.check_inverses()?;
         for written in file.mcp {
             let declaration = mcp::Declaration::read(written, &reach)?;
@@ -163,7 +163,7 @@ impl Declarations {
 }
 
 impl Declarations {
-    /// Looks whether what takes tools back is there, and does not itself need to be taken back.
+    /// Checks that every inverse is declared and takes arguments of the same form.
     fn check_inverses(&self) -> Result<(), ToolsError> {
         for tool in &self.tools {
             let name = &tool.facts.spec.name;
@@ -171,12 +171,15 @@ impl Declarations {
                 continue;
             };
             if tool.facts.class == EffectClass::Read {
-                return Err(wrong(name, "only looks, and has an `inverse`"));
+                return Err(wrong(
+                    name,
+                    "is of class `read` and cannot have an `inverse`",
+                ));
             }
             if let Some(place) = inverse.unknown_place() {
                 return Err(wrong(
                     name,
-                    format!("has an `inverse` with `{place}`, which is no place"),
+                    format!("has an `inverse` with the invalid placeholder `{place}`"),
                 ));
             }
             let known = |other: &&Declared| other.facts.spec.name == inverse.tool;
@@ -191,7 +194,7 @@ impl Declarations {
                 let other = &inverse.tool;
                 return Err(wrong(
                     name,
-                    format!("takes words as `args`, and its inverse `{other}` does not"),
+                    format!("takes a list `args`, but its inverse `{other}` does not"),
                 ));
             }
         }
@@ -206,11 +209,11 @@ fn once(names: &mut BTreeSet<String>, name: &str) -> Result<(), ToolsError> {
     }
     Err(ToolsError::Name {
         name: name.to_owned(),
-        cause: "stands there twice",
+        cause: "used more than once",
     })
 }
 
-/// A name as providers take it.
+/// Checks that providers accept a name.
 pub(crate) fn check_name(name: &str) -> Result<(), ToolsError> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if (1..=NAME_CHARS_MAX).contains(&name.len()) && name.bytes().all(fits) {
@@ -218,11 +221,12 @@ pub(crate) fn check_name(name: &str) -> Result<(), ToolsError> {
     }
     Err(ToolsError::Name {
         name: name.chars().take(NAME_CHARS_MAX).collect(),
-        cause: "cannot be a tool's",
+        cause: "expected 1 to 64 letters, digits, `_` or `-`",
     })
 }
 
 fn declared(table: toml::Table, reach: &Reach) -> Result<Declared, ToolsError> {
+    // Split by hand: serde cannot flatten the common keys and still refuse unknown ones.
     let (common, own): (toml::Table, toml::Table) = table
         .into_iter()
         .partition(|(key, _)| COMMON.contains(&key.as_str()));
@@ -264,7 +268,7 @@ fn declared(table: toml::Table, reach: &Reach) -> Result<Declared, ToolsError> {
 
 fn facts(common: Common, schema: &Value, kind: &Kind) -> ToolFacts {
     let class = match (common.class, kind) {
-        // What leaves the house may carry something out: only a host on the charter's list is just looked at.
+        // A request to a host may carry data out: it counts as a read only if the charter lists the host.
         (EffectClass::Read, Kind::Http(declaration)) if !declaration.is_listed() => {
             EffectClass::Effect
         }
@@ -290,7 +294,7 @@ fn facts(common: Common, schema: &Value, kind: &Kind) -> ToolFacts {
     }
 }
 
-/// The schema, with no room for arguments that it does not name.
+/// The schema, closed against arguments that it does not name.
 fn schema(common: &Common) -> Result<Value, ToolsError> {
     let tool = &common.name;
     let empty = || json!({"type": "object", "properties": {}});
@@ -301,13 +305,14 @@ fn schema(common: &Common) -> Result<Value, ToolsError> {
         cause: cause.to_owned(),
     };
     if schema["type"] != "object" {
-        return Err(wrong("is not that of an object"));
+        return Err(wrong("must have the type `object`"));
     }
     if schema["properties"].get(KEY).is_some() {
         return Err(wrong(
-            "has an argument `key`, which is the idempotency key's",
+            "has an argument `key`, which is reserved for the idempotency key",
         ));
     }
+    // Otherwise a model could send arguments of its own invention.
     if let Value::Object(members) = &mut schema {
         members
             .entry("additionalProperties")

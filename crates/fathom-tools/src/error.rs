@@ -1,118 +1,69 @@
-//! What can be wrong with a charter's tools, and why a tool refuses before anything is sent.
+//! Errors of a charter's tools, and refusals before anything is sent.
 
 use fathom_core::id::Digest;
 
 use crate::http::address::Blocked;
 
-/// Everything that tools can fail with.
+/// All errors of tools.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolsError {
-    /// The file cannot be read.
-    #[error("`tools.toml` cannot be read: {cause}")]
-    Unreadable {
-        /// What the reader said.
-        cause: String,
-    },
-    /// A name that cannot be used.
-    #[error("the name `{name}` {cause}")]
-    Name {
-        /// The name.
-        name: String,
-        /// What is wrong with it.
-        cause: &'static str,
-    },
-    /// A schema that cannot be used.
+    /// The file is malformed.
+    #[error("invalid `tools.toml`: {cause}")]
+    Unreadable { cause: String },
+    /// An invalid name.
+    #[error("invalid tool name `{name}`: {cause}")]
+    Name { name: String, cause: &'static str },
+    /// An invalid schema.
     #[error("the schema of `{tool}` {cause}")]
-    Schema {
-        /// The tool.
-        tool: String,
-        /// What is wrong with it.
-        cause: String,
-    },
-    /// An address that cannot be meant.
-    #[error("the address `{url}` cannot be used: {cause}")]
-    Url {
-        /// The address as it was written.
-        url: String,
-        /// What is wrong with it.
-        cause: &'static str,
-    },
-    /// A placeholder that no argument fills.
-    #[error("`{{{place}}}` of `{tool}` is no argument of its schema")]
-    Place {
-        /// The tool.
-        tool: String,
-        /// The placeholder.
-        place: String,
-    },
+    Schema { tool: String, cause: String },
+    /// An invalid address.
+    #[error("invalid address `{url}`: {cause}")]
+    Url { url: String, cause: &'static str },
+    /// A placeholder without an argument.
+    #[error("placeholder `{{{place}}}` of `{tool}` is not an argument of its schema")]
+    Place { tool: String, place: String },
     /// A declaration that contradicts itself or lacks something.
     #[error("`{tool}` {cause}")]
     Declaration {
         /// The tool or server.
         tool: String,
-        /// What is wrong with it.
         cause: String,
     },
-    /// An address that nobody may reach.
+    /// An address that must not be reached.
     #[error(transparent)]
     Blocked(#[from] Blocked),
-    /// A key that is not there.
+    /// A variable with a key is not set.
     #[error("the variable `{name}` is not set")]
-    Secret {
-        /// The variable.
-        name: String,
-    },
-    /// Arguments that the tool does not take.
+    Secret { name: String },
+    /// Arguments that do not match the schema.
     #[error("the arguments do not fit the tool: {cause}")]
-    Arguments {
-        /// Why.
-        cause: String,
-    },
-    /// One argument that cannot be put where it belongs.
+    Arguments { cause: String },
+    /// An argument with a value that is not allowed in its place.
     #[error("the argument `{name}` cannot be used: {cause}")]
-    Argument {
-        /// The argument.
-        name: String,
-        /// Why.
-        cause: &'static str,
-    },
-    /// An effect that belongs to another tool or lands somewhere else.
-    #[error("the effect is not one of `{tool}`")]
+    Argument { name: String, cause: &'static str },
+    /// An effect of another tool or target.
+    #[error("the effect does not belong to tool `{tool}`")]
     Elsewhere {
-        /// The tool that was asked.
+        /// The tool that was called.
         tool: String,
     },
     /// The HTTP client cannot be made.
     #[error("the HTTP client cannot be made: {cause}")]
-    Client {
-        /// Why.
-        cause: String,
-    },
-    /// A tool server does not start, or cannot be reached.
+    Client { cause: String },
+    /// A tool server does not start or does not answer.
     #[error("the tool server `{server}` does not answer: {cause}")]
-    Server {
-        /// The server.
-        server: String,
-        /// Why.
-        cause: String,
-    },
-    /// A tool is not what a person accepted.
-    #[error("the tool `{tool}` changed: accepted as {pinned}, and is now {found}")]
+    Server { server: String, cause: String },
+    /// A tool differs from the accepted one.
+    #[error("tool `{tool}` changed: pinned as {pinned}, now {found}")]
     Quarantined {
-        /// The tool.
         tool: String,
-        /// What was accepted.
         pinned: Digest,
-        /// What it is now.
         found: Digest,
     },
-    /// There is no such tool.
+    /// An unknown tool.
     #[error("there is no tool `{name}`")]
-    Unknown {
-        /// The name.
-        name: String,
-    },
+    Unknown { name: String },
 }
 
 impl ToolsError {
@@ -136,12 +87,12 @@ impl ToolsError {
         }
     }
 
-    /// What to do about it.
+    /// Advice for the user.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Unreadable { .. } => "correct the line; keys that nobody knows are refused",
+            Self::Unreadable { .. } => "correct the line; unknown keys are refused",
             Self::Name { .. } => {
-                "a name has up to 64 letters, digits, `_` and `-`, and stands once in the file"
+                "use up to 64 letters, digits, `_` and `-`, and each name only once"
             }
             Self::Schema { .. } => "write a JSON schema whose `type` is `object`",
             Self::Url { .. } => {
@@ -152,17 +103,19 @@ impl ToolsError {
             }
             Self::Declaration { .. } => "correct the entry in `tools.toml`",
             Self::Blocked(_) => {
-                "name the host in `allow_hosts`, or the address and port in `allow_private`"
+                "add the host to `allow_hosts`, or the address and port to `allow_private`"
             }
             Self::Secret { .. } => "set the variable for the process that runs `fathom`",
             Self::Arguments { .. } | Self::Argument { .. } => {
                 "compare the arguments with the tool's schema"
             }
-            Self::Elsewhere { .. } => "take target and name from the tool's own facts",
-            Self::Client { .. } => "check the certificates of this machine",
-            Self::Server { .. } => "start the server's command by hand and see what it says",
-            Self::Quarantined { .. } => "look at what the tool says now, and accept it or leave it",
-            Self::Unknown { .. } => "see `tools.toml` for what the charter has",
+            Self::Elsewhere { .. } => "request the effect again",
+            Self::Client { .. } => "install CA certificates on this machine",
+            Self::Server { .. } => "run the server's command by hand and read its output",
+            Self::Quarantined { .. } => {
+                "review the tool's new description, then accept it or leave it blocked"
+            }
+            Self::Unknown { .. } => "see `tools.toml` for the charter's tools",
         }
     }
 }

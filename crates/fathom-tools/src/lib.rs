@@ -60,7 +60,7 @@ pub use arguments::key_token;
 pub use declare::{Declarations, Declared, Kind};
 pub use error::ToolsError;
 pub use http::HttpTool;
-pub use http::address::{Blocked, Reach, blocked};
+pub use http::address::{Blocked, InvalidReach, Reach, blocked};
 pub use http::client::{Resolver, SystemResolver};
 pub use http::declaration::Declaration as HttpDeclaration;
 pub use mcp::Declaration as McpDeclaration;

@@ -1,4 +1,4 @@
-//! Pins: what a tool said of itself when it was first seen.
+//! Pins: a tool's description of itself when it was first seen.
 
 use std::collections::BTreeMap;
 
@@ -14,29 +14,29 @@ pub fn pin(name: &str, description: &str, schema: &Value, annotations: &Value) -
     Digest(Sha256::digest(canonical(&all)).into())
 }
 
-/// How a tool compares with what is known of it.
+/// Result of comparing a tool with its pin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It was never seen before.
+    /// Not seen before.
     New,
-    /// It is what it was.
+    /// Unchanged.
     Same,
-    /// It changed. Nobody calls it until a person accepts it.
+    /// Changed, and not called until a person accepts it.
     Quarantined {
-        /// What was accepted.
+        /// The accepted digest.
         pinned: Digest,
-        /// What it is now.
+        /// The present digest.
         found: Digest,
     },
 }
 
-/// The pins of a charter's tools, by name. The host keeps them; only people change one.
+/// The pins of a charter's tools, by name. The host stores them; only people change one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Pins(BTreeMap<String, Digest>);
 
 impl Pins {
-    /// What is pinned under `name`.
+    /// The pinned digest of `name`.
     pub fn get(&self, name: &str) -> Option<Digest> {
         self.0.get(name).copied()
     }
@@ -50,7 +50,7 @@ impl Pins {
         }
     }
 
-    /// Compares a tool with its pin, and pins it where there is none.
+    /// Compares a tool with its pin, and pins it if there is none.
     pub fn meet(&mut self, name: &str, found: Digest) -> Standing {
         let standing = self.compare(name, found);
         if standing == Standing::New {
@@ -59,7 +59,7 @@ impl Pins {
         standing
     }
 
-    /// A person accepts the tool as it is under this digest, and as nothing else.
+    /// Pins the digest that a person accepted.
     pub fn accept(&mut self, name: &str, found: Digest) {
         self.0.insert(name.to_owned(), found);
     }

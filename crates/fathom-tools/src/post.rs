@@ -1,4 +1,5 @@
-//! One JSON body to one host that a person named, and all that came back: for channels, whose limits stand in headers.
+//! Posts one JSON body to a configured host: for channels, which need the headers of the answer for their
+//! limits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use crate::http::client::{BODY_KEPT_BYTES, Client, Resolver, Trouble, trouble};
 use crate::http::declaration::wrong;
 use crate::secret::Secret;
 
-/// How long one exchange may take.
+/// Time limit of one exchange.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Posts to one host, and to no other: redirects are not followed.
@@ -22,19 +23,18 @@ pub struct Poster {
     client: Client,
 }
 
-/// Where the key of a post goes.
+/// Place of the key in a request.
 #[derive(Clone, Copy, Debug)]
 pub enum KeyPlace {
-    /// Into the header `authorization`, after this word.
+    /// In the header `authorization`, after this word.
     Header(&'static str),
-    /// To the end of the path, as a part of its own.
+    /// At the end of the path, as its own segment.
     Path,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Clone, Debug)]
 pub struct Posted {
-    /// The status.
     pub status: u16,
     headers: HeaderMap,
     /// The beginning of the body.
@@ -48,27 +48,32 @@ impl Posted {
     }
 }
 
-/// Why nothing came back.
+/// Reasons for having no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotPosted {
-    /// It was never sent, and never will be.
+    /// Not sent, and never will be.
     Refused(ToolsError),
-    /// It was never sent.
+    /// Not sent.
     NotSent(String),
-    /// It may have arrived.
+    /// May have arrived.
     Lost(String),
 }
 
 impl Poster {
-    /// Reaches the host of an address: scheme, host and port. A private one must be written as a number, so that no name
-    /// leads there by surprise.
+    /// Reaches the host of an address of scheme, host and port. A private address must be written as a number,
+    /// so that no name can lead there by surprise.
     pub fn new(base: &str, resolver: Arc<dyn Resolver>) -> Result<Self, ToolsError> {
-        let not = |cause: &str| wrong("channels", format!("has the address `{base}`: {cause}"));
-        let url = Url::parse(base).map_err(|_| not("it cannot be read"))?;
-        let host = url.host_str().ok_or_else(|| not("it has no host"))?;
+        let not = |cause: &str| {
+            wrong(
+                "channels",
+                format!("has the invalid address `{base}`: {cause}"),
+            )
+        };
+        let url = Url::parse(base).map_err(|_| not("malformed URL"))?;
+        let host = url.host_str().ok_or_else(|| not("no host"))?;
         let is_bare = url.path() == "/" && url.query().is_none() && url.username().is_empty();
         if !is_bare {
-            return Err(not("it is more than scheme, host and port"));
+            return Err(not("expected only a scheme, a host and a port"));
         }
         let host = match url.port() {
             Some(port) => format!("{host}:{port}"),
@@ -80,14 +85,14 @@ impl Poster {
         } else {
             Vec::new()
         };
-        let reach = Reach::new(&[host], &private).map_err(|_| not("it cannot be allowed"))?;
+        let reach = Reach::new(&[host], &private).map_err(|_| not("the host cannot be allowed"))?;
         Ok(Self {
             base: url,
             client: Client::new(Arc::new(reach), resolver, TIMEOUT),
         })
     }
 
-    /// Posts a body. `path` is the caller's own; no text of a model has a part in it.
+    /// Posts a body. `path` comes from the caller; no text of a model is part of it.
     pub async fn post(
         &self,
         path: &str,
@@ -97,10 +102,9 @@ impl Poster {
         let refused = |cause| NotPosted::Refused(wrong("channels", cause));
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         let key = key.reveal();
+        // A key with a `/` or a line break would change the request.
         if key.is_empty() || !key.chars().all(is_plain) {
-            return Err(refused(
-                "has a token with other characters than tokens have",
-            ));
+            return Err(refused("has a token with invalid characters"));
         }
         let mut url = self.base.clone();
         url.set_path(path);
@@ -116,7 +120,8 @@ impl Poster {
             .body(body.to_string());
         if let KeyPlace::Header(word) = place {
             let mut value = HeaderValue::from_str(&format!("{word} {key}"))
-                .map_err(|_| refused("has a token that does not fit a header"))?;
+                .map_err(|_| refused("has a token that is not valid in a header"))?;
+            // Keeps it out of the client's own logs.
             value.set_sensitive(true);
             request = request.header(AUTHORIZATION, value);
         }
@@ -129,7 +134,7 @@ impl Poster {
                 Trouble::Lost(cause) => NotPosted::Lost(cause),
             })?;
         let mut body = Vec::new();
-        // What breaks off is told as far as it came: the status, which decides, is known.
+        // A body that breaks off is kept as far as it came: the status, which decides, is known.
         while let Ok(Some(chunk)) = response.chunk().await {
             let room = BODY_KEPT_BYTES - body.len();
             body.extend_from_slice(&chunk[..chunk.len().min(room)]);

@@ -16,19 +16,19 @@ use crate::pins::{Pins, Standing};
 use crate::secret::{NoSecrets, Secrets};
 use crate::tool::{Again, Tool, ToolFacts, Tried};
 
-/// What tools get from their host.
+/// Services that tools get from their host.
 #[derive(Clone)]
 pub struct Surroundings {
-    /// Whose tools they are.
+    /// Tenant that owns the tools.
     pub tenant: String,
-    /// Where keys come from.
+    /// Source of keys.
     pub secrets: Arc<dyn Secrets>,
-    /// Who looks names up.
+    /// Resolver of host names.
     pub resolver: Arc<dyn Resolver>,
 }
 
 impl Surroundings {
-    /// Without keys, and with the system's way to look names up.
+    /// Without keys, and with the system's resolver.
     pub fn new(tenant: impl Into<String>) -> Self {
         Self {
             tenant: tenant.into(),
@@ -38,12 +38,11 @@ impl Surroundings {
     }
 }
 
-/// A tool of a server, and how it compares with its pin.
+/// A tool of a server, and its standing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Surveyed {
-    /// What it says of itself now.
+    /// Its present facts.
     pub facts: ToolFacts,
-    /// How it compares.
     pub standing: Standing,
 }
 
@@ -66,9 +65,9 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Makes the tools of a charter. Nothing starts yet: servers do when [`Tools::survey`] asks them.
+    /// Creates the tools of a charter. Servers start when [`Tools::survey`] asks them.
     ///
-    /// Tools of other kinds come back beside it, for whoever can carry them out, to be given to [`Tools::add`].
+    /// Tools of other kinds are returned beside it, to be implemented elsewhere and given to [`Tools::add`].
     pub fn open(
         declarations: Declarations,
         surroundings: &Surroundings,
@@ -107,23 +106,26 @@ impl Tools {
         Ok((tools, others))
     }
 
-    /// Adds a tool that the charter itself describes, which a person wrote.
+    /// Adds a tool that the charter itself describes.
     pub fn add(&mut self, tool: Arc<dyn Tool>) {
         let known = self.known.get_mut().unwrap_or_else(PoisonError::into_inner);
         let name = tool.facts().spec.name.clone();
+        // A person wrote the charter, so there is nothing to pin.
         let standing = Standing::Same;
         known.tools.insert(name, Entry { tool, standing });
     }
 
-    /// Starts the servers where they do not run, asks what they offer and compares that with the pins.
-    /// A server that does not answer is told of, and has no tools.
+    /// Starts the servers that are not running, lists their tools and compares these with the pins. A server
+    /// that does not answer is reported, and has no tools.
     pub async fn survey(&self) -> (Vec<Surveyed>, Vec<ToolsError>) {
         let mut surveyed = Vec::new();
         let mut faults = Vec::new();
         for server in &self.servers {
             let found = server.survey().await;
             let prefix = format!("{}__", server.name());
+            // After the server's answer: the lock is not held while waiting for it.
             let mut known = self.write();
+            // A tool that is no longer listed must not stay callable.
             known.tools.retain(|name, _| !name.starts_with(&prefix));
             let listed = match found {
                 Ok(listed) => listed,
@@ -149,12 +151,13 @@ impl Tools {
         (surveyed, faults)
     }
 
-    /// A person accepts a tool as it is under `found`. It can be called after the next [`Tools::survey`].
+    /// Accepts a tool with the digest `found` on behalf of a person. It can be called after the next
+    /// [`Tools::survey`].
     pub fn accept(&self, name: &str, found: Digest) {
         self.write().pins.accept(name, found);
     }
 
-    /// The pins as they are now, for the host to keep.
+    /// The current pins, for the host to store.
     pub fn pins(&self) -> Pins {
         self.read().pins.clone()
     }
@@ -167,7 +170,7 @@ impl Tools {
             .map(|entry| Arc::clone(&entry.tool))
     }
 
-    /// What models are told: every tool that can be called.
+    /// The tools shown to models: every one that can be called.
     pub fn specs(&self) -> Vec<ToolSpec> {
         let callable = |entry: &&Entry| !matches!(entry.standing, Standing::Quarantined { .. });
         let known = self.read();
@@ -177,12 +180,12 @@ impl Tools {
             .collect()
     }
 
-    /// Says what an effect would do. `None` where its tool cannot.
+    /// Rehearses an effect. `None` if its tool cannot.
     pub async fn rehearse(&self, effect: &EffectRequest) -> Option<DryRun> {
         self.get(&effect.tool)?.rehearse(effect).await
     }
 
-    /// Does what was permitted.
+    /// Carries out a permitted effect.
     pub async fn call(&self, permit: &Permit) -> Tried {
         let name = &permit.effect().tool;
         match self.get(name) {
@@ -191,7 +194,7 @@ impl Tools {
         }
     }
 
-    /// Looks whether an effect happened.
+    /// Checks if an effect happened.
     pub async fn check(&self, effect: &EffectRequest) -> Tried {
         match self.get(&effect.tool) {
             Some(tool) => tool.check(effect).await,

@@ -1,19 +1,19 @@
-//! Keys of platforms, which neither a file nor a model ever holds.
+//! Keys of platforms, which never get into a file or to a model.
 
 use std::fmt;
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-/// What stands in for a key wherever it might be seen.
+/// Replacement for a key in texts.
 const HIDDEN: &str = "[hidden]";
 
-/// A key. It shows as `[hidden]`, and its memory is cleared when it goes.
+/// A key. It is shown as `[hidden]`, and its memory is cleared when it is dropped.
 #[derive(Clone)]
 pub struct Secret(Arc<Zeroizing<String>>);
 
 impl Secret {
-    /// Takes a key in, without the white space round it.
+    /// A key without the white space around it.
     pub fn new(key: impl Into<String>) -> Self {
         let key = Zeroizing::new(key.into());
         Self(Arc::new(Zeroizing::new(key.trim().to_owned())))
@@ -25,6 +25,7 @@ impl Secret {
 
     /// `text` without the key: a platform may repeat it.
     pub(crate) fn redact(&self, text: &str) -> String {
+        // Replacing an empty text would put the mask between all characters.
         if self.0.is_empty() {
             text.to_owned()
         } else {
@@ -39,7 +40,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Where keys come from: the host reads them, one by one and by the name that a charter gives.
+/// Source of keys: the host reads them one by one, by the name in the charter.
 pub trait Secrets: Send + Sync {
     /// The value of the variable `name`.
     fn secret(&self, name: &str) -> Option<Secret>;

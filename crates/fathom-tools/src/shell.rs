@@ -1,4 +1,4 @@
-//! Tools that are programs: an argv from the charter, with places for arguments, run by whoever confines programs.
+//! Tools that are programs: an argv from the charter with placeholders, run by a confining runner.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ use crate::http::declaration::{timeout, wrong};
 use crate::template::{Filling, Template};
 use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
 
-/// Most bytes of what a program prints that are kept.
+/// Maximum number of characters of a program's output that are kept.
 const OUTPUT_KEPT_CHARS: usize = 64 * 1024;
 
 #[derive(Deserialize)]
@@ -39,8 +39,9 @@ impl Declaration {
         let written: Written = table
             .try_into()
             .map_err(|error: toml::de::Error| wrong(tool, error.message()))?;
+        // A placeholder here would let a model choose the program.
         if written.program.is_empty() || written.program.contains(['{', '\0']) {
-            return Err(wrong(tool, "has a program that cannot be meant"));
+            return Err(wrong(tool, "has an invalid program name"));
         }
         Ok(Self {
             program: written.program,
@@ -58,42 +59,36 @@ impl Declaration {
     }
 }
 
-/// What is to be run.
+/// A program to be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The program, as the charter names it.
+    /// The program, as named by the charter.
     pub program: String,
-    /// Its arguments. Each is one, whatever is in it.
+    /// Its arguments, each passed as one, whatever it contains.
     pub args: Vec<String>,
-    /// How long it may take.
+    /// Time limit.
     pub timeout: Duration,
 }
 
-/// How a program ended.
+/// The end of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ran {
-    /// By itself.
+    /// It exited.
     Ended {
         /// Its exit code.
         code: i32,
-        /// What it printed.
+        /// Its output.
         output: String,
     },
-    /// It never began.
-    NotStarted {
-        /// Why.
-        cause: String,
-    },
+    /// It never started.
+    NotStarted { cause: String },
     /// It was stopped at a limit.
-    Stopped {
-        /// Which one.
-        cause: String,
-    },
+    Stopped { cause: String },
 }
 
-/// Runs programs where they can do no harm.
+/// Runs programs in confinement.
 pub trait Runner: Send + Sync {
-    /// Runs one to its end.
+    /// Runs a program to its end.
     fn run(&self, invocation: Invocation) -> Answer<'_, Ran>;
 }
 
@@ -130,7 +125,7 @@ impl ShellTool {
         let mut args: Vec<String> = Vec::new();
         for template in &self.declaration.args {
             if let Some((name, words)) = list(template, &arguments) {
-                // After `--` nothing is an option any more.
+                // After `--` no argument is an option.
                 let is_past_options = args.iter().any(|arg| arg == "--");
                 args.extend(spread(name, words, is_past_options)?);
                 continue;
@@ -138,7 +133,7 @@ impl ShellTool {
             let Some(arg) = template.fill(filling, str::to_owned)? else {
                 continue;
             };
-            // What a charter did not write as an option must not become one.
+            // Only the charter may write options, so a filled placeholder must not become one.
             let is_place = template.places().next().is_some() && !template.begins_literally();
             if is_place && arg.starts_with('-') || arg.contains('\0') {
                 return Err(ToolsError::Argument {
@@ -156,7 +151,7 @@ impl ShellTool {
     }
 }
 
-/// The list that a place stands for which is an argument of its own.
+/// The list argument of a placeholder that is an argument of its own.
 fn list<'a>(
     template: &'a Template,
     arguments: &'a Map<String, Value>,
@@ -165,7 +160,7 @@ fn list<'a>(
     Some((name, arguments.get(name)?.as_array()?))
 }
 
-/// The words of a list, each an argument of its own, whatever is in it.
+/// The words of a list, each as an argument of its own, whatever it contains.
 fn spread(name: &str, words: &[Value], is_past_options: bool) -> Result<Vec<String>, ToolsError> {
     let wrong = |cause| ToolsError::Argument {
         name: name.to_owned(),

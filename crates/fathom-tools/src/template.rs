@@ -1,6 +1,6 @@
-//! Templates of requests: what a charter wrote, with places for arguments.
+//! Templates of requests: text of the charter with placeholders for arguments.
 //!
-//! An argument is put in once and never read again, so that a value like `{key}` stays what it says.
+//! An argument is inserted once and never parsed, so that a value like `{key}` stays as it is.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::error::ToolsError;
 /// The placeholder of the idempotency key.
 pub(crate) const KEY: &str = "key";
 
-/// What a template is filled with.
+/// Values of the placeholders.
 #[derive(Clone, Copy)]
 pub(crate) struct Filling<'a> {
     pub(crate) arguments: &'a Map<String, Value>,
@@ -20,7 +20,7 @@ pub(crate) struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// The value of a placeholder, `None` when the model left it out.
+    /// The value of a placeholder; `None` if the model left it out.
     fn value(&self, name: &str) -> Option<Value> {
         match name {
             KEY => Some(Value::String(self.key.to_owned())),
@@ -28,7 +28,7 @@ impl Filling<'_> {
         }
     }
 
-    /// The value as text; lists and objects have no form that fits a line.
+    /// The value as text; lists and objects have no one-line form.
     fn text(&self, name: &str) -> Result<Option<String>, ToolsError> {
         match self.value(name) {
             None => Ok(None),
@@ -48,7 +48,7 @@ enum Piece {
     Place(String),
 }
 
-/// Text with places.
+/// Text with placeholders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Template(Vec<Piece>);
 
@@ -85,7 +85,7 @@ impl Template {
         })
     }
 
-    /// The name of the place, where there is nothing else.
+    /// The name of the placeholder, if the template is nothing else.
     pub(crate) fn alone(&self) -> Option<&str> {
         match self.0.as_slice() {
             [Piece::Place(name)] => Some(name),
@@ -93,12 +93,12 @@ impl Template {
         }
     }
 
-    /// Whether the charter wrote its first character.
+    /// True if the template starts with text of the charter.
     pub(crate) fn begins_literally(&self) -> bool {
         matches!(self.0.first(), Some(Piece::Literal(_)))
     }
 
-    /// The text, `None` when an argument is missing.
+    /// The filled text; `None` if an argument is missing.
     pub(crate) fn fill(
         &self,
         filling: Filling<'_>,
@@ -134,14 +134,14 @@ pub(crate) fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            // Writing to a text does not fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "%{byte:02X}");
         }
     }
     out
 }
 
-/// An address whose host is fixed, and whose path and query have places.
+/// An address with a fixed host, and placeholders in path and query.
 #[derive(Clone, Debug)]
 pub(crate) struct UrlTemplate {
     base: Url,
@@ -155,26 +155,27 @@ impl UrlTemplate {
             url: text.chars().take(200).collect(),
             cause,
         };
-        let (scheme, rest) = text
-            .split_once("://")
-            .ok_or_else(|| wrong("it has no scheme"))?;
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| wrong("no scheme"))?;
         let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
         let (authority, rest) = rest.split_at(end);
+        // An argument in the authority would choose the recipient.
         if scheme.contains('{') || authority.contains('{') {
-            return Err(wrong("only path and query may have placeholders"));
+            return Err(wrong(
+                "placeholders are allowed only in the path and the query",
+            ));
         }
         if rest.contains('#') {
-            return Err(wrong("a fragment is never sent"));
+            return Err(wrong("fragments are not supported"));
         }
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
         let path = if path.is_empty() { "/" } else { path };
-        let base = Url::parse(&format!("{scheme}://{authority}/"))
-            .map_err(|_| wrong("it cannot be read"))?;
+        let base =
+            Url::parse(&format!("{scheme}://{authority}/")).map_err(|_| wrong("malformed URL"))?;
         let mut pairs = Vec::new();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             if Template::parse(name).places().next().is_some() {
-                return Err(wrong("the name of a parameter cannot be a placeholder"));
+                return Err(wrong("a parameter's name cannot be a placeholder"));
             }
             pairs.push((name.to_owned(), Template::parse(value)));
         }
@@ -189,9 +190,10 @@ impl UrlTemplate {
             arguments: &arguments,
             key: "x",
         };
+        // With a harmless value, so that a path that the parser rewrites is found while the charter is read.
         template
             .fill(filling)
-            .map_err(|_| wrong("its path is not written plainly"))?;
+            .map_err(|_| wrong("the path contains `..` or unescaped characters"))?;
         Ok(template)
     }
 
@@ -218,6 +220,7 @@ impl UrlTemplate {
         let path = self.path.fill(filling, encoded)?.unwrap_or_default();
         let mut url = self.base.clone();
         url.set_path(&path);
+        // The parser resolves `..` and the like, so any difference means that an argument left its place.
         if url.path() != path {
             return Err(ToolsError::Argument {
                 name: self.path.places().next().unwrap_or("url").to_owned(),
@@ -235,11 +238,11 @@ impl UrlTemplate {
     }
 }
 
-/// JSON with places in its strings.
+/// JSON with placeholders in its strings.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     Literal(Value),
-    /// A string that is nothing but a place: the argument comes as it is, whatever its type.
+    /// A string that is a single placeholder: the argument keeps its type.
     Whole(String),
     Text(Template),
     List(Vec<Body>),
@@ -276,7 +279,7 @@ impl Body {
         }
     }
 
-    /// The JSON; what the model left out is left out.
+    /// The filled JSON, without what the model left out.
     pub(crate) fn fill(&self, filling: Filling<'_>) -> Result<Option<Value>, ToolsError> {
         Ok(match self {
             Self::Literal(value) => Some(value.clone()),

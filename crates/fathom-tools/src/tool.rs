@@ -1,4 +1,4 @@
-//! What every tool is and does.
+//! The interface of all tools.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,40 +15,40 @@ use serde_json::Value;
 
 use crate::error::ToolsError;
 
-/// What a tool answers with.
+/// Asynchronous answer of a tool.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// What is known of a tool before it is called.
+/// Static facts of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolFacts {
-    /// What a model is told.
+    /// Its description for models.
     pub spec: ToolSpec,
-    /// What it does to the world.
+    /// Its effect on the world.
     pub class: EffectClass,
-    /// Whether a second send with the same key does nothing more than the first.
+    /// True if sending it again with the same key has no further effect.
     pub idempotent: bool,
-    /// Whether what it did can be undone.
+    /// True if its effect can be undone.
     pub reversible: bool,
-    /// What takes back what it did.
+    /// The tool that undoes its effect.
     pub inverse: Option<Inverse>,
-    /// Where its effects land. The model has no say in this.
+    /// Target of its effects. The model cannot choose it.
     pub target: Target,
-    /// SHA-256 over name, description and schema, as they were pinned.
+    /// SHA-256 over name, description and schema, as pinned.
     pub pin: Digest,
 }
 
-/// The one argument of a tool that can be a command: its words.
+/// The single argument of a tool that can be written as a command: its words.
 const ARGS: &str = "args";
 
 impl ToolFacts {
-    /// Whether a list of words is all that the tool wants, so that it can be a command.
+    /// True if the tool needs only a list of words, so that it can be written as a command.
     pub fn takes_words(&self) -> bool {
         let schema: Value = serde_json::from_str(self.spec.schema.as_str()).unwrap_or_default();
         let mut required = schema["required"].as_array().into_iter().flatten();
         schema["properties"][ARGS]["type"] == "array" && required.all(|name| name == ARGS)
     }
 
-    /// Whether what it does can be taken back, as a person is told who decides about it.
+    /// Reversibility of its effect, for the person who decides about it.
     pub fn undo(&self) -> Undo {
         match &self.inverse {
             Some(inverse) => Undo::Tool(inverse.clone()),
@@ -58,45 +58,43 @@ impl ToolFacts {
     }
 }
 
-/// Whether another try could help, and would be safe.
+/// Usefulness and safety of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// It could not, or nobody knows what the first one did.
+    /// A retry is useless, or the outcome of the first try is unknown.
     Never,
-    /// The platform wants fewer calls. It did nothing.
+    /// Rate limited by the platform. It did nothing.
     RateLimited {
-        /// How long it wants to be left alone.
+        /// Delay that the platform asked for.
         after: Option<Millis>,
     },
-    /// The platform failed. It may have done something.
+    /// Fault of the platform. It may have done something.
     ServerFault,
-    /// It certainly never left the house.
+    /// Certainly never sent.
     NotSent,
 }
 
-/// How one try ended.
+/// Result of one try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// What became of it.
     pub outcome: EffectOutcome,
-    /// What was seen on the way.
+    /// Evidence collected on the way.
     pub evidence: Vec<Evidence>,
-    /// Whether another try could help.
     pub again: Again,
 }
 
-/// Something that an episode can have done.
+/// An action available to episodes.
 pub trait Tool: Send + Sync {
-    /// What is known of it.
+    /// Its static facts.
     fn facts(&self) -> &ToolFacts;
 
-    /// Says what it would do, changing nothing. `None` where the tool cannot.
+    /// Reports the intended effect without causing it. `None` if the tool cannot.
     fn rehearse<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Option<DryRun>>;
 
-    /// Does it.
+    /// Carries out a permitted effect.
     fn call<'a>(&'a self, permit: &'a Permit) -> Answer<'a, Tried>;
 
-    /// Looks whether it happened, changing nothing.
+    /// Checks if an effect happened, without causing one.
     fn check<'a>(&'a self, effect: &'a EffectRequest) -> Answer<'a, Tried>;
 }
 
@@ -128,7 +126,7 @@ impl Tried {
         )
     }
 
-    /// Nothing was sent, and nothing would be another time.
+    /// A refusal: nothing was sent, and nothing would be another time.
     pub(crate) fn refused(error: &ToolsError) -> Self {
         let detail = format!("error[{}]: {error}", error.code());
         Self::failed(detail, Again::Never)

@@ -218,7 +218,7 @@ fn a_bundle_is_refused_with_file_and_line() {
         ),
         (
             "@id(\"x\") permit (principal == ?principal, action, resource);",
-            "F0950 `test.cedar`, line 3: a template",
+            "F0950 `test.cedar`, line 3: policy templates are not supported",
         ),
         (
             "permit (principal, action, resource);",
@@ -226,7 +226,7 @@ fn a_bundle_is_refused_with_file_and_line() {
         ),
         (
             "@id(\"x\") permit (principal, action, resource);\n@id(\"x\") forbid (principal, action, resource);",
-            "F0952 `test.cedar`, line 4: there is another policy `x`",
+            "F0952 `test.cedar`, line 4: duplicate policy id `x`",
         ),
         (
             "@id(\"x\") permit (principal == Role::\"publsher\", action, resource);",
@@ -254,23 +254,23 @@ fn a_bundle_is_refused_with_file_and_line() {
         ),
         (
             "@id(\"Big One\") permit (principal, action, resource);",
-            "F0954 `test.cedar`, line 3: `@id` takes",
+            "F0954 `test.cedar`, line 3: invalid `@id`",
         ),
         (
             "@id(\"x\") @aproval(\"operator\") permit (principal, action, resource);",
-            "F0954 `test.cedar`, line 3: policy `x`: the annotation `@aproval`",
+            "F0954 `test.cedar`, line 3: policy `x`: unknown annotation `@aproval`",
         ),
         (
             "@id(\"x\") @approval(\"operator,\") permit (principal, action, resource);",
-            "F0954 `test.cedar`, line 3: policy `x`: `@approval`",
+            "F0954 `test.cedar`, line 3: policy `x`: empty role in `@approval`",
         ),
         (
             "@id(\"x\") @approval(\"operator\") forbid (principal, action, resource);",
-            "F0954 `test.cedar`, line 3: policy `x`: nobody",
+            "F0954 `test.cedar`, line 3: policy `x`: `@approval` is not allowed on a `forbid` policy",
         ),
         (
             "@id(\"x\") @approval(\"operator\") @expires(\"soon\") permit (principal, action, resource);",
-            "F0954 `test.cedar`, line 3: policy `x`: `soon`",
+            "F0954 `test.cedar`, line 3: policy `x`: invalid duration `soon`",
         ),
         (
             "@id(\"x\") @expires(\"1h\") permit (principal, action, resource);",

@@ -84,24 +84,24 @@ fn g08_routes_that_lead_nowhere_are_told_with_their_lines() {
             "[routes]\nPLAN = [\"cli\", \"pager\"]\nPLANS = [\"cli\"]\nVERIFY = [\"shell\"]\n",
         ),
         r#"
-error[F1023]: `PLAN` is to go to `pager`, which is no channel
+error[F1023]: `PLAN` is routed to unknown channel `pager`
   --> charter.toml:5:8
   |
 5 | PLAN = ["cli", "pager"]
   |        ^^^^^^^^^^^^^^^^
-hint: there are cli, web, discord, council, shell and memory
-error[F1021]: there is no marker `PLANS`
+hint: use cli, web, discord, council, shell or memory
+error[F1021]: unknown marker `PLANS`
   --> charter.toml:6:1
   |
 6 | PLANS = ["cli"]
   | ^^^^^
-hint: there are PLAN, EXECUTE, RESPONSE, THOUGHT_SEED, INTERRUPT and VERIFY
-error[F1026]: `VERIFY` is to go to `shell`, which takes commands only
+hint: use PLAN, EXECUTE, RESPONSE, THOUGHT_SEED, INTERRUPT or VERIFY
+error[F1026]: `VERIFY` is routed to `shell`, which accepts only commands
   --> charter.toml:7:10
   |
 7 | VERIFY = ["shell"]
   |          ^^^^^^^^^
-hint: take `shell` out of the row
+hint: remove `shell` from the row
 "#,
     );
 }

@@ -10,7 +10,6 @@ pub enum EmbeddingError {
     /// A file cannot be read.
     #[error("cannot read `{}` of the embedding model", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -18,7 +17,6 @@ pub enum EmbeddingError {
     /// A file is larger than any that could be meant.
     #[error("`{}` has more than {bytes_max} bytes and is no file of the embedding model", path.display())]
     TooLarge {
-        /// The file.
         path: PathBuf,
         /// What it may have.
         bytes_max: u64,
@@ -26,23 +24,18 @@ pub enum EmbeddingError {
     /// The weights cannot be used.
     #[error("cannot use the embedding weights `{}`: {cause}", path.display())]
     Weights {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         cause: String,
     },
     /// The tokenizer cannot be used.
     #[error("cannot use the embedding tokenizer `{}`: {cause}", path.display())]
     Tokenizer {
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         cause: String,
     },
     /// The model could not embed a text.
     #[error("the embedding model failed: {cause}")]
     Failed {
-        /// What is wrong.
         cause: String,
     },
 }

@@ -16,7 +16,6 @@ pub enum EngineError {
     /// The file cannot be read, or is a folder.
     #[error("cannot read the weights `{}`: {source}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -24,7 +23,6 @@ pub enum EngineError {
     /// The file is of another kind.
     #[error("`{}` is no GGUF file: {cause}", path.display())]
     NotGguf {
-        /// The file.
         path: PathBuf,
         /// How that shows.
         cause: String,
@@ -32,7 +30,6 @@ pub enum EngineError {
     /// The file begins as a GGUF and does not keep to it.
     #[error("the weights `{}` are damaged: {cause}", path.display())]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// Where it breaks.
         cause: String,
@@ -40,7 +37,6 @@ pub enum EngineError {
     /// The file is whole and this build cannot speak with such a model.
     #[error("the model in `{}` cannot be used: {cause}", path.display())]
     Unsupported {
-        /// The file.
         path: PathBuf,
         /// What it lacks or has too much of.
         cause: String,
@@ -48,7 +44,6 @@ pub enum EngineError {
     /// The engine turned the file away after our own checks passed.
     #[error("the engine does not accept the weights `{}`", path.display())]
     Refused {
-        /// The file.
         path: PathBuf,
     },
     /// The processor lacks instructions that this build uses.
@@ -68,7 +63,6 @@ pub enum EngineError {
     /// The engine or its thread cannot be started.
     #[error("the engine cannot be started: {cause}")]
     NotStarted {
-        /// What is wrong.
         cause: String,
     },
 }

@@ -178,7 +178,6 @@ pub struct EngineStats {
     pub tokens_read: u64,
     /// Tokens of prompts that another call had read already.
     pub tokens_shared: u64,
-    /// Tokens that were written.
     pub tokens_written: u64,
     /// Calls that had to make room for another and were read again later.
     pub calls_set_back: u64,

@@ -119,7 +119,6 @@ pub struct EngineFacts {
     pub parameters: u64,
     /// Their size in bytes.
     pub weights_bytes: u64,
-    /// Its layers.
     pub layers: u32,
     /// The window it was trained with.
     pub trained_window_tokens: u32,

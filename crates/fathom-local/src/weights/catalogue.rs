@@ -31,7 +31,6 @@ pub struct Weights {
     pub licence: String,
     /// What the tier fall-back goes by; only language models have it.
     pub language: Option<LanguageModel>,
-    /// Its files.
     pub files: Vec<WeightsFile>,
 }
 
@@ -65,9 +64,7 @@ pub struct WeightsFile {
     pub role: Role,
     /// Its name in the folder.
     pub file: String,
-    /// Its size.
     pub bytes: u64,
-    /// Its content.
     pub sha256: Digest,
     /// Where a hub has it.
     pub hub: Option<HubFile>,
@@ -95,7 +92,6 @@ pub struct Wheel {
     pub part: u32,
     /// The project on the package index.
     pub project: String,
-    /// Its version.
     pub version: String,
     /// The wheel's size.
     pub bytes: u64,

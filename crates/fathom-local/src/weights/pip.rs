@@ -31,7 +31,6 @@ const LOOKED_AT_DEPTH: usize = 3;
 /// How pip is started.
 #[derive(Clone, Debug)]
 pub struct Pip {
-    /// The program.
     pub program: PathBuf,
     /// What comes before `download`.
     pub arguments: Vec<OsString>,

@@ -9,26 +9,20 @@ use super::source::Source;
 pub enum Progress {
     /// Another process installs it; this one waits for the result.
     Waiting {
-        /// The file.
         file: String,
     },
     /// What lies under its name is damaged, and is replaced.
     Replacing {
-        /// The file.
         file: String,
     },
     /// A source is asked.
     Trying {
-        /// The file.
         file: String,
-        /// The source.
         source: Source,
     },
     /// Bytes have come.
     Downloading {
-        /// The file.
         file: String,
-        /// The source.
         source: Source,
         /// What has come, with what was there before.
         done_bytes: u64,
@@ -37,7 +31,6 @@ pub enum Progress {
     },
     /// A file, or the parts of one, are read and checked.
     Checking {
-        /// The file.
         file: String,
         /// What has been read.
         done_bytes: u64,
@@ -46,18 +39,13 @@ pub enum Progress {
     },
     /// A source did not help; the next one is asked.
     Skipped {
-        /// The file.
         file: String,
-        /// The source.
         source: Source,
-        /// Why.
         why: String,
     },
     /// It is there.
     Installed {
-        /// The file.
         file: String,
-        /// Where.
         path: PathBuf,
     },
 }

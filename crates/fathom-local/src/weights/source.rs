@@ -25,7 +25,6 @@ pub struct Sources {
 pub enum Source {
     /// A model hub.
     Hub {
-        /// Its address.
         url: String,
     },
     /// Wheels, downloaded with pip.

@@ -80,7 +80,6 @@ pub struct Other {
     pub name: String,
     /// Where it is.
     pub path: PathBuf,
-    /// Its size.
     pub bytes: u64,
 }
 

@@ -1,20 +1,20 @@
-//! Where a long text may be cut.
+//! Positions at which a long text may be cut.
 
 use std::ops::Range;
 
 use crate::limits::{PASSAGE_WORDS_MAX, WORD_BYTES};
 
-/// Words of a text. Scripts without spaces, and text without words, count by their bytes.
+/// Number of words. Scripts without spaces, and text without words, count by their bytes.
 pub(crate) fn weight(text: &str) -> usize {
     text.split_whitespace().count().max(text.len() / WORD_BYTES)
 }
 
-/// Offsets behind the sentences of a text, the end of the text included.
+/// Ends of the sentences in a text, including the end of the text.
 pub(crate) fn sentence_ends(text: &str) -> Vec<usize> {
     let mut ends = Vec::new();
     let mut rest = text.char_indices().peekable();
     while let Some((at, mark)) = rest.next() {
-        // These need no space behind them.
+        // These need no following space.
         if matches!(mark, '。' | '！' | '？') {
             ends.push(at + mark.len_utf8());
         }
@@ -47,7 +47,7 @@ fn is_closing(c: char) -> bool {
     )
 }
 
-/// Cuts a text between sentences, into parts of much the same size that are no longer than a passage.
+/// Cuts a text between sentences, into parts of similar size that are no longer than a passage.
 pub(super) fn at_sentences(text: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let units = sentence_ends(text).into_iter().map(|end| {
@@ -58,7 +58,7 @@ pub(super) fn at_sentences(text: &str) -> Vec<Range<usize>> {
     fill(text, units.flat_map(|unit| at_words(text, unit)))
 }
 
-/// Cuts a text between lines, in the same way.
+/// Cuts a text between lines, into parts of similar size.
 pub(super) fn at_lines(text: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let units = text.split_inclusive('\n').map(|line| {
@@ -77,7 +77,7 @@ pub(super) fn at_lines(text: &str) -> Vec<Range<usize>> {
     fill(text, units)
 }
 
-/// Cuts a unit that is longer than a passage between words, and a word that is longer anywhere between characters.
+/// Cuts a unit that is longer than a passage between words, and a longer word at any character.
 fn at_words(text: &str, unit: Range<usize>) -> Vec<Range<usize>> {
     if weight(&text[unit.clone()]) <= PASSAGE_WORDS_MAX {
         return vec![unit];
@@ -105,9 +105,10 @@ fn at_words(text: &str, unit: Range<usize>) -> Vec<Range<usize>> {
     parts
 }
 
-/// Puts units together until a part is full.
+/// Joins units until a part is full.
 fn fill(text: &str, units: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let all = weight(text);
+    // Parts of equal size read better than full ones with a short rest.
     let target = all.div_ceil(all.div_ceil(PASSAGE_WORDS_MAX).max(1));
     let mut parts: Vec<Range<usize>> = Vec::new();
     let mut filled = usize::MAX;

@@ -1,7 +1,7 @@
-//! HTML: its text, block by block, with the lines it comes from.
+//! HTML: its text by blocks, with source lines.
 //!
-//! The text is that of the whole document too: `pre` keeps its lines, `br` ends one, and a row of a table is a line with a
-//! tab between its cells.
+//! This is also the plain text of a document: `pre` keeps its lines, `br` ends one, and a table row is a line
+//! with tabs between its cells.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ use super::cut::weight;
 use super::{Block, BlockKind, Outline, lines_of};
 use crate::limits::PASSAGE_WORDS_MAX;
 
-/// Elements whose content nobody reads.
+/// Elements without readable content.
 const UNREAD: [&[u8]; 6] = [
     b"script",
     b"style",
@@ -22,14 +22,14 @@ const UNREAD: [&[u8]; 6] = [
     b"iframe",
 ];
 
-/// Elements that stand within a line. All others begin a block.
+/// Elements within a line. All others start a block.
 const INLINE: [&[u8]; 29] = [
     b"a", b"abbr", b"b", b"bdi", b"bdo", b"cite", b"code", b"data", b"del", b"dfn", b"em", b"font",
     b"i", b"ins", b"kbd", b"label", b"mark", b"q", b"s", b"samp", b"small", b"span", b"strong",
     b"sub", b"sup", b"time", b"u", b"var", b"wbr",
 ];
 
-/// Blocks with a blank line around them, as browsers show them.
+/// Blocks surrounded by blank lines, as in browsers.
 const APART: [&[u8]; 13] = [
     b"blockquote",
     b"dl",
@@ -48,6 +48,8 @@ const APART: [&[u8]; 13] = [
 
 pub(super) fn outline(text: &str) -> Outline<'static> {
     let mut emitter = DefaultEmitter::<usize>::new_with_span();
+    // Follows `script` and the like into their own syntax, without building a tree that a hostile page could
+    // make deep.
     emitter.naively_switch_states(true);
     let mut reader = Reader {
         lines: lines_of(text),
@@ -72,16 +74,16 @@ pub(super) fn outline(text: &str) -> Outline<'static> {
 }
 
 struct Reader {
-    /// Of the source.
+    /// Line starts of the source.
     lines: Vec<(usize, u32)>,
     read: Outline<'static>,
     written: String,
-    /// Where the open block began, and what it is.
+    /// Start and kind of the open block.
     block: Option<(usize, BlockKind)>,
-    /// Where the cells of the open row begin.
+    /// Starts of the cells in the open row.
     cells: Option<Vec<usize>>,
     in_pre: bool,
-    /// The element whose content is left out, and how many of its kind are open.
+    /// The element that is being left out, and how many of its kind are open.
     unread: Option<(Vec<u8>, usize)>,
 }
 
@@ -117,7 +119,7 @@ impl Reader {
             _ => None,
         };
         if matches!(kind, Some(BlockKind::Heading(_))) || matches!(name, b"pre" | b"table") {
-            // The row lays out a page: it is no record.
+            // The row is used for layout and is not a record.
             self.cells = None;
         }
         self.between(name);
@@ -149,7 +151,7 @@ impl Reader {
         }
     }
 
-    /// A tag parts blocks, lines, words or nothing.
+    /// Separates blocks, lines, words or nothing, depending on the tag.
     fn between(&mut self, name: &[u8]) {
         match name {
             b"br" => self.end_line(),
@@ -169,7 +171,7 @@ impl Reader {
     }
 
     fn text(&mut self, text: &str, span: Span<usize>) {
-        // What an entity stands for is shorter than itself, so places are right to the line, if not to the character.
+        // An entity is longer than its character, so positions are right to the line, if not to the character.
         let mut at = span.start;
         for part in text.split_inclusive('\n') {
             if self.in_pre {
@@ -181,7 +183,7 @@ impl Reader {
         }
     }
 
-    /// Text as it stands, but for blank lines at its beginning.
+    /// Preformatted text, without blank lines at its start.
     fn line(&mut self, text: &str, at: usize) {
         let is_blank = text.trim().is_empty();
         if is_blank && text.ends_with('\n') && self.is_empty() {
@@ -210,20 +212,20 @@ impl Reader {
         }
     }
 
-    /// Text follows, in a block of this kind where none is open.
+    /// Opens a block of this kind unless one is open.
     fn begin(&mut self, kind: BlockKind) {
         let start = self.written.len();
         self.block.get_or_insert((start, kind));
     }
 
-    /// What follows comes from this line.
+    /// Records the source line of what follows.
     fn stands_on(&mut self, line: u32) {
         if self.read.lines.last().is_none_or(|&(_, last)| last != line) {
             self.read.lines.push((self.written.len(), line));
         }
     }
 
-    /// Whether the open block has no text yet.
+    /// True if the open block has no text yet.
     fn is_empty(&self) -> bool {
         self.block
             .is_none_or(|(start, _)| start == self.written.len())
@@ -262,7 +264,7 @@ impl Reader {
         }
     }
 
-    /// A row is one line, unless its cells hold more than a line is good for.
+    /// Turns a row into one line, unless its cells are too long for that.
     fn end_row(&mut self) {
         self.end_block();
         let cells = self.cells.take().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Markdown: headings, paragraphs, lists, code and tables, each as it stands in the source.
+//! Markdown: headings, paragraphs, lists, code and tables, as they are in the source.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
-//! Splits documents on their structure into passages.
+//! Splits documents along their structure into passages.
 //!
-//! A splitter for each way of writing turns a document into an [`Outline`]: its text, where the lines of the source begin
-//! in it, and the blocks it consists of. [`pack`] puts small neighbours together and takes large blocks apart.
+//! A splitter per format turns a document into an [`Outline`]: its text, the positions of source lines in it,
+//! and its blocks. [`pack`] joins small neighbours and splits large blocks.
 
 mod cut;
 mod html;
@@ -17,14 +17,14 @@ pub(crate) use cut::sentence_ends;
 use crate::passage::Passage;
 use crate::read::{Document, Format};
 
-/// A document taken apart.
+/// The structure of a document.
 #[derive(Debug, Default)]
 struct Outline<'a> {
     text: Cow<'a, str>,
-    /// Offsets in the text with the line (or page) that begins there, ascending.
+    /// Positions in the text and the line (or page) starting there, ascending.
     lines: Vec<(usize, u32)>,
     blocks: Vec<Block>,
-    /// Stands above every passage.
+    /// Heading above every passage.
     title: String,
 }
 
@@ -36,11 +36,11 @@ struct Block {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BlockKind {
-    /// Opens a part; 1 is the outermost.
+    /// Starts a part; 1 is the outermost level.
     Heading(u8),
-    /// Cut between sentences when it is long.
+    /// Cut between sentences if it is long.
     Prose,
-    /// Cut between lines when it is long.
+    /// Cut between lines if it is long.
     Lines,
 }
 
@@ -54,7 +54,7 @@ impl Outline<'_> {
     }
 }
 
-/// The passages of a document, in its order.
+/// The passages of a document, in order.
 pub(crate) fn passages(document: &Document) -> Vec<Passage> {
     let text = document.text.as_str();
     let outline = match document.format {
@@ -68,12 +68,12 @@ pub(crate) fn passages(document: &Document) -> Vec<Passage> {
     pack::pack(&document.source, &outline)
 }
 
-/// What a page of HTML says, whole.
+/// The whole text of an HTML page.
 pub(crate) fn text_of_html(text: &str) -> String {
     html::outline(text).text.into_owned()
 }
 
-/// Where lines begin in a text that is its own source.
+/// Line starts of a text that is its own source.
 fn lines_of(text: &str) -> Vec<(usize, u32)> {
     let starts = text.match_indices('\n').map(|(at, _)| at + 1);
     std::iter::once(0).chain(starts).zip(1..).collect()

@@ -1,4 +1,4 @@
-//! From blocks to passages.
+//! Packs blocks into passages.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use super::{BlockKind, Outline};
 use crate::limits::{HEADINGS_CHARS_MAX, PASSAGE_WORDS_MAX, PASSAGE_WORDS_MIN};
 use crate::passage::Passage;
 
-/// Puts neighbours under the same heading together until they are a passage, and takes long blocks apart.
+/// Joins neighbours under the same heading until they make a passage, and splits long blocks.
 pub(super) fn pack(source: &str, outline: &Outline<'_>) -> Vec<Passage> {
     let mut packer = Packer {
         source: source.into(),
@@ -32,7 +32,7 @@ struct Packer<'a> {
     source: Arc<str>,
     outline: &'a Outline<'a>,
     passages: Vec<Passage>,
-    /// The headings that the next block stands under.
+    /// Headings above the next block.
     open: Vec<(u8, String)>,
     group: Option<Group>,
 }
@@ -41,7 +41,7 @@ struct Packer<'a> {
 struct Group {
     range: Range<usize>,
     words: usize,
-    /// The headings above it; those inside it are not among them.
+    /// The headings above it, without those inside it.
     headings: Arc<str>,
     has_text: bool,
 }
@@ -50,7 +50,7 @@ impl Packer<'_> {
     fn heading(&mut self, level: u8, range: &Range<usize>) {
         let words = weight(&self.outline.text[range.clone()]);
         if words > PASSAGE_WORDS_MAX {
-            // Nobody means that as a heading.
+            // Too long to be meant as a heading.
             self.block(range, at_lines);
             return;
         }

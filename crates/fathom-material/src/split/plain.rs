@@ -6,10 +6,10 @@ use std::ops::Range;
 use super::{Block, BlockKind, Outline, lines_of};
 use crate::limits::HEADINGS_CHARS_MAX;
 
-/// Parts a page from the next.
+/// Separator of pages.
 pub(super) const FORM_FEED: char = '\u{c}';
 
-/// Paragraphs with blank lines between them.
+/// Paragraphs separated by blank lines.
 pub(super) fn paragraphs(text: &str) -> Outline<'_> {
     Outline {
         text: Cow::Borrowed(text),
@@ -19,7 +19,7 @@ pub(super) fn paragraphs(text: &str) -> Outline<'_> {
     }
 }
 
-/// A record on each line.
+/// One record per line.
 pub(super) fn records(text: &str) -> Outline<'_> {
     Outline {
         text: Cow::Borrowed(text),
@@ -32,7 +32,7 @@ pub(super) fn records(text: &str) -> Outline<'_> {
     }
 }
 
-/// A record on each line; the first line names the columns of all.
+/// One record per line; the first line names the columns.
 pub(super) fn table(text: &str) -> Outline<'_> {
     let columns = text.lines().next().unwrap_or_default().trim();
     Outline {
@@ -41,7 +41,7 @@ pub(super) fn table(text: &str) -> Outline<'_> {
     }
 }
 
-/// Paragraphs of pages. The line is the page.
+/// Paragraphs of pages. The page takes the place of the line.
 pub(super) fn pages(text: &str) -> Outline<'_> {
     let starts = text
         .match_indices(FORM_FEED)
@@ -76,7 +76,7 @@ fn paragraphs_in(text: &str, range: Range<usize>) -> Vec<Block> {
             is_open = false;
             continue;
         }
-        // Lines of their own shape, as in lists, tables and programs, are no sentences.
+        // Lines with a shape of their own, as in lists, tables and programs, are not sentences.
         let kind = if line.starts_with([' ', '\t', '-', '*', '|', '{', '}']) {
             BlockKind::Lines
         } else {

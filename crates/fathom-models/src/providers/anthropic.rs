@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! Anthropic's Messages API.
 
 use fathom_core::failure::{FailureKind, ModelFailure};
 use fathom_core::model::{Delivery, Request, Speaker};
@@ -17,12 +17,12 @@ use crate::prices::{Sampling, SchemaBy};
 /// Headers of every request.
 pub(crate) const HEADERS: &[(&str, &str)] = &[("anthropic-version", "2023-06-01")];
 
-/// What the provider writes round a schema; a forced tool brings some hundred tokens of its own.
+/// Tokens that the provider adds for a schema; a forced tool brings some hundred tokens of its own.
 const SCHEMA_TOKENS: u64 = 1024;
-/// The forced tool's name.
+/// Name of the forced tool.
 const TOOL: &str = "reply";
 
-/// Messages with one model.
+/// The Messages API with one model.
 #[derive(Debug)]
 pub(crate) struct Anthropic {
     pub(crate) model: String,
@@ -118,6 +118,7 @@ impl Protocol for Anthropic {
     fn body(&self, request: &Request) -> Result<Vec<u8>, ModelFailure> {
         let schema = schema_of(request)?;
         let (native, tool) = match self.schema {
+            // Models without schema support are made to call a single tool whose input is the reply.
             SchemaBy::Native => (schema, None),
             SchemaBy::Tool => (None, schema.map(as_tool).transpose()?),
         };
@@ -166,7 +167,7 @@ impl Protocol for Anthropic {
                     heard.call(None, name, input.get())?;
                 }
                 (Some("tool_use"), Some(input)) => heard.text += input.get(),
-                // Thoughts are not part of the answer.
+                // Thinking blocks are not part of the answer.
                 _ => {}
             }
         }
@@ -181,7 +182,7 @@ impl Protocol for Anthropic {
         match event["type"].as_str() {
             Some("message_start") => {
                 usage(&event["message"]["usage"], heard);
-                // The output so far is no news: the last event has the whole.
+                // The count so far is not final: the last event has the whole.
                 heard.output_tokens = None;
             }
             Some("content_block_start") => {
@@ -211,14 +212,14 @@ impl Protocol for Anthropic {
             }
             Some("message_stop") => heard.ended = true,
             Some("error") => return Err(Fault::Said(Said::read(&event).unwrap_or_default())),
-            // Pings, block ends and whatever comes to be.
+            // Pings, ends of blocks, and future events.
             _ => {}
         }
         Ok(())
     }
 }
 
-/// Standing instructions apart from the conversation, which must have at least one message.
+/// System texts, separate from the conversation, which needs at least one message.
 fn lines(request: &Request) -> (String, Vec<Line<'_>>) {
     let mut system: Vec<&str> = Vec::new();
     let mut messages = Vec::new();
@@ -282,7 +283,7 @@ fn stop(reason: &Value, heard: &mut Heard) {
     }
 }
 
-/// Reads usage. What was read from or written to the provider's cache is input too.
+/// Reads usage. Tokens read from or written to the provider's cache are input too.
 fn usage(usage: &Value, heard: &mut Heard) {
     if let Some(fresh) = count(&usage["input_tokens"]) {
         let cached = [

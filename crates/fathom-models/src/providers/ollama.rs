@@ -1,4 +1,4 @@
-//! Ollama's own chat format: JSON, or a JSON value a line.
+//! Ollama's own chat API: a JSON value, or one per line.
 
 use fathom_core::failure::ModelFailure;
 use fathom_core::model::{Delivery, Request};
@@ -13,14 +13,14 @@ use super::{
 use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
 
-/// Smallest window that is asked for.
+/// Smallest requested window.
 const WINDOW_TOKENS_MIN: u64 = 4096;
-/// Largest window that is asked for: memory goes with it.
+/// Largest requested window: memory use grows with it.
 const WINDOW_TOKENS_MAX: u64 = 131_072;
-/// Bytes that make a token at least, in text that is no noise.
+/// Minimum number of bytes per token in ordinary text.
 const BYTES_PER_TOKEN: u64 = 2;
 
-/// Ollama with one model.
+/// Ollama's chat API with one model.
 #[derive(Debug)]
 pub(crate) struct Ollama {
     pub(crate) model: String,
@@ -107,9 +107,9 @@ impl Protocol for Ollama {
     }
 }
 
-/// A window that holds the request, in powers of two.
+/// The smallest power of two that holds the request.
 ///
-/// Ollama cuts a longer request without a word, and loads the model again whenever the window changes.
+/// Ollama silently truncates a longer request, and reloads the model whenever the window changes.
 fn window(request: &Request) -> u64 {
     let messages = request.messages.iter().map(|message| &message.text);
     let tools = request.tools.iter();

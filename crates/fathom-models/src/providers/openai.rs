@@ -1,4 +1,4 @@
-//! Chat completions, as `OpenAI` and every server that imitates it speak them.
+//! Chat completions of `OpenAI` and compatible servers.
 
 use fathom_core::failure::ModelFailure;
 use fathom_core::model::{Delivery, Request};
@@ -15,7 +15,7 @@ use crate::framing::Framing;
 use crate::heard::{Heard, Stop};
 use crate::prices::{OutputCap, Sampling};
 
-/// What the provider writes round a schema.
+/// Tokens that the provider adds for a schema.
 const SCHEMA_TOKENS: u64 = 64;
 
 /// Chat completions with one model.
@@ -120,6 +120,7 @@ impl Protocol for OpenAi {
                 },
             }),
             tools: functions(request)?,
+            // Some servers reject `tool_choice` without tools.
             tool_choice: (!request.tools.is_empty()).then_some("auto"),
             stream,
             stream_options: stream.then_some(StreamOptions {
@@ -152,7 +153,7 @@ impl Protocol for OpenAi {
         if let Some(said) = error_in(&chunk) {
             return Err(Fault::Said(said));
         }
-        // A chunk without choices carries usage, or some server's own news.
+        // A chunk without choices carries usage, or a server's own extension.
         let choice = &chunk["choices"][0];
         hear(&choice["delta"], choice, heard)?;
         usage(&chunk["usage"], heard);

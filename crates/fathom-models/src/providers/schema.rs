@@ -1,10 +1,10 @@
-//! Whether a schema is within the subset that strict decoding takes.
+//! Check for the subset of JSON schema that strict decoding accepts.
 
 use serde_json::Value;
 
-/// Whether every object of the schema names all its members as required and forbids others.
+/// True if every object of the schema lists all its members as required and forbids others.
 ///
-/// `OpenAI` turns a strict schema away that is not so, and enforces the others less strictly.
+/// `OpenAI` rejects other schemas in strict mode, and enforces them less strictly without it.
 pub(super) fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {

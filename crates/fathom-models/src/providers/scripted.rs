@@ -1,4 +1,4 @@
-//! A model that says what a file tells it to, for tests and demonstrations.
+//! A model that replies from a file, for tests and demonstrations.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,10 @@ use crate::model::{CallFuture, Deltas, Model};
 use crate::prices::{Facts, PriceBasis};
 use crate::tokens::{self, Counter};
 
-/// How much of a request that no line fits is shown.
+/// Maximum number of characters shown of a request without a matching line.
 const UNFIT_CHARS_MAX: usize = 120;
 
-/// One line as it is written.
+/// One line as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -47,7 +47,7 @@ struct Written {
 #[serde(deny_unknown_fields)]
 struct WrittenCall {
     name: String,
-    /// An object; a string stands for whatever a model may write in its place.
+    /// An object; a string stands for anything a model may write instead.
     arguments: Value,
 }
 
@@ -66,7 +66,7 @@ struct WrittenUsage {
     input: u64,
     #[serde(rename = "output_tokens", alias = "completion_tokens")]
     output: u64,
-    /// Some write it, nobody needs it.
+    /// Accepted for compatibility and ignored.
     #[serde(default, rename = "total_tokens")]
     _total: u64,
 }
@@ -75,7 +75,28 @@ fn once() -> u64 {
     1
 }
 
-/// What a line answers.
+/// A mistake in a line of a script.
+#[derive(Debug, thiserror::Error)]
+enum LineFault {
+    #[error(transparent)]
+    Json(serde_json::Error),
+    #[error("`match`: {0}")]
+    Match(regex::Error),
+    #[error("`times` is 0: the line would never answer")]
+    NeverAnswers,
+    #[error("has both `tool_calls` and `error`")]
+    CallsAndError,
+    #[error("has neither `reply` nor `error`")]
+    NoAnswer,
+    #[error("has both `reply` and `error`")]
+    ReplyAndError,
+    #[error("`status` is {0}, not from 400 to 599")]
+    Status(u16),
+    #[error("`retry_after_s`: {0}")]
+    RetryAfter(std::time::TryFromFloatSecsError),
+}
+
+/// Answer of a line.
 #[derive(Clone)]
 enum Answer {
     Reply {
@@ -86,7 +107,7 @@ enum Answer {
     Failure(ModelFailure),
 }
 
-/// One line as it is meant.
+/// One parsed line.
 struct Line {
     fits: Option<Regex>,
     answer: Answer,
@@ -95,21 +116,21 @@ struct Line {
 }
 
 impl Line {
-    fn mean(written: Written) -> Result<Self, String> {
+    fn mean(written: Written) -> Result<Self, LineFault> {
         let fits = written
             .r#match
-            .map(|pattern| Regex::new(&pattern).map_err(|cause| format!("`match`: {cause}")))
+            .map(|pattern| Regex::new(&pattern).map_err(LineFault::Match))
             .transpose()?;
         if written.times == 0 {
-            return Err("`times` is 0: the line would never answer".to_owned());
+            return Err(LineFault::NeverAnswers);
         }
         let has_calls = !written.tool_calls.is_empty();
         let answer = match (written.reply, written.error) {
             (None, Some(_)) if has_calls => {
-                return Err("has both `tool_calls` and `error`".to_owned());
+                return Err(LineFault::CallsAndError);
             }
             (None, None) if !has_calls => {
-                return Err("has neither `reply` nor `error`".to_owned());
+                return Err(LineFault::NoAnswer);
             }
             (text, None) => Answer::Reply {
                 text: text.unwrap_or_default().into(),
@@ -117,7 +138,7 @@ impl Line {
                 usage: written.usage,
             },
             (None, Some(error)) => Answer::Failure(fail(error)?),
-            (Some(_), Some(_)) => return Err("has both `reply` and `error`".to_owned()),
+            (Some(_), Some(_)) => return Err(LineFault::ReplyAndError),
         };
         Ok(Self {
             fits,
@@ -128,15 +149,15 @@ impl Line {
     }
 }
 
-fn fail(error: WrittenError) -> Result<ModelFailure, String> {
+fn fail(error: WrittenError) -> Result<ModelFailure, LineFault> {
     if !(400..600).contains(&error.status) {
-        return Err(format!("`status` is {}, not from 400 to 599", error.status));
+        return Err(LineFault::Status(error.status));
     }
     let wait = error
         .retry_after_s
         .map(|seconds| {
             Duration::try_from_secs_f64(seconds.min(RETRY_AFTER_MAX.as_secs_f64()))
-                .map_err(|cause| format!("`retry_after_s`: {cause}"))
+                .map_err(LineFault::RetryAfter)
         })
         .transpose()?;
     let said = Said {
@@ -152,7 +173,7 @@ fn fail(error: WrittenError) -> Result<ModelFailure, String> {
     ))
 }
 
-/// A script and how often each of its lines has answered.
+/// A script and the number of answers of each line.
 pub(crate) struct Script {
     path: PathBuf,
     lines: Vec<Line>,
@@ -169,7 +190,7 @@ impl fmt::Debug for Script {
 }
 
 impl Script {
-    /// Understands a script's text.
+    /// Parses a script.
     pub(crate) fn parse(path: &Path, text: &str) -> Result<Self, ModelsError> {
         let lines = text
             .lines()
@@ -177,12 +198,12 @@ impl Script {
             .filter(|(_, line)| !line.trim().is_empty())
             .map(|(index, line)| {
                 serde_json::from_str(line)
-                    .map_err(|cause| cause.to_string())
+                    .map_err(LineFault::Json)
                     .and_then(Line::mean)
                     .map_err(|cause| ModelsError::ScriptLine {
                         path: path.to_owned(),
                         line: index + 1,
-                        cause,
+                        cause: cause.to_string(),
                     })
             })
             .collect::<Result<Vec<_>, _>>()?;
@@ -193,7 +214,7 @@ impl Script {
         })
     }
 
-    /// The answer of the first unused line that fits.
+    /// The answer of the first unused line that matches.
     fn take(&self, rendered: &str) -> Result<(Answer, Duration), ModelFailure> {
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = self.lines.iter().zip(used.iter_mut()).find(|(line, used)| {
@@ -225,7 +246,7 @@ impl Script {
     }
 }
 
-/// A model that speaks from a script.
+/// A model that replies from a script.
 #[derive(Debug)]
 pub(crate) struct Scripted {
     id: String,
@@ -268,7 +289,7 @@ impl Scripted {
             hear_call(heard, &call.name, &arguments)?;
         }
         let text: Arc<str> = if heard.offered && calls.is_empty() {
-            // Such a line stands for a model that has no calls of its own.
+            // Such a line stands for a model without tool calls of its own.
             let (text, calls) = tool::out_of_words(text.to_string());
             for call in calls {
                 hear_call(heard, call.name.as_str(), call.arguments.as_str())?;
@@ -283,7 +304,7 @@ impl Scripted {
                 for word in text.split_inclusive(char::is_whitespace) {
                     heard.text.push_str(word);
                     deltas(word);
-                    // Whoever listens may interrupt between two words.
+                    // A listener may interrupt between two words.
                     tokio::task::yield_now().await;
                 }
             }

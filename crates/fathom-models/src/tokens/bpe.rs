@@ -1,8 +1,8 @@
-//! Byte-pair counting with `OpenAI`'s vocabularies, exact and without a loading time.
+//! Byte-pair counting with `OpenAI`'s vocabularies, exact and without loading time.
 //!
-//! The usual way parses a file of 200,000 lines into hash maps at every start, which takes hundreds of milliseconds.
-//! Here the build script lays out the vocabulary as a table in the program itself. `tiktoken-rs`, from which the
-//! vocabulary comes, is what the tests compare with.
+//! The usual way parses a file of 200,000 lines into hash maps at every start, which takes hundreds of
+//! milliseconds. Here the build script lays out the vocabulary as a table within the program. Tests compare it
+//! with `tiktoken-rs`, the source of the vocabulary.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,24 +14,24 @@ use serde::Deserialize;
 
 use super::slots::{self, EMPTY, TOKEN_BYTES_MAX};
 
-/// Most bytes of a piece that is counted in one go. Words have far fewer; what has more is a run without end, and merging
-/// all of it at once would take forty times its memory.
+/// Maximum size of a piece that is counted at once. Words are far shorter; longer pieces are endless runs, and
+/// merging all of one at once would take forty times its memory.
 const PIECE_BYTES_MAX: usize = 16 << 10;
 
-/// Bytes of a long text that tell how many tokens there may be in it.
+/// Size of the head of a long text from which its token count is estimated.
 const HEAD_BYTES: usize = 64 << 10;
 
 /// One of `OpenAI`'s vocabularies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Vocabulary {
-    /// Of GPT-4o and everything since.
+    /// The vocabulary of GPT-4o and later models.
     O200k,
-    /// Of GPT-4 and GPT-3.5.
+    /// The vocabulary of GPT-4 and GPT-3.5.
     Cl100k,
 }
 
-/// A vocabulary's tokens, as the build script laid them out.
+/// A vocabulary's tokens, as laid out by the build script.
 struct Table {
     bytes: &'static [u8],
     begins: &'static [u8],
@@ -50,8 +50,8 @@ static CL100K: Table = Table {
     slots: include_bytes!(concat!(env!("OUT_DIR"), "/cl100k.slots")),
 };
 
-/// How text is cut before tokens are merged. The published patterns look ahead with `\s+(?!\S)`, which takes a regex
-/// engine that can run away; [`give_back`] does the same afterwards, so that a linear one will do.
+/// Pattern that splits text before tokens are merged. The published patterns look ahead with `\s+(?!\S)`, which
+/// needs a backtracking regex engine; [`give_back`] does the same afterwards, so that a linear one will do.
 static O200K_PIECES: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(|| {
     Regex::new(concat!(
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
@@ -82,15 +82,15 @@ impl Vocabulary {
         }
     }
 
-    /// Gets the pattern ready on a thread of its own: its Unicode classes take some milliseconds to compile.
+    /// Compiles the pattern on a separate thread: its Unicode classes take some milliseconds.
     pub(crate) fn warm_up(self) {
         std::thread::spawn(move || self.pieces());
     }
 
-    /// Tokens of `text`; nothing where there are more than `most`, which is found out without reading on. Nothing too if the
-    /// pattern did not compile, which a test rules out.
+    /// Token count of `text`; `None` if there are more than `most`, which is found without reading on, or if
+    /// the pattern did not compile, which a test rules out.
     pub(crate) fn count(self, text: &str, most: u64) -> Option<(u64, Exactness)> {
-        // No text of so many bytes has fewer tokens.
+        // No text of this size has fewer tokens.
         if (text.len() / TOKEN_BYTES_MAX) as u64 > most {
             return None;
         }
@@ -102,7 +102,7 @@ impl Vocabulary {
             at = give_back(text, found.start(), found.end());
             let piece = &text.as_bytes()[found.start()..at];
             if piece.len() > PIECE_BYTES_MAX {
-                // Nothing is merged over a cut, so there may be fewer.
+                // Nothing is merged across a cut, so the true count may be lower.
                 exactness = Exactness::UpperBound;
             }
             for part in piece.chunks(PIECE_BYTES_MAX) {
@@ -115,12 +115,13 @@ impl Vocabulary {
         Some((tokens, exactness))
     }
 
-    /// How many tokens a text has that has more than `most`: about as many as if all of it were like its beginning.
+    /// Estimated token count of a text with more than `most` tokens, as if all of it were like its head.
     pub(crate) fn about(self, text: &str, most: u64) -> Option<(u64, Exactness)> {
         let head = text.floor_char_boundary(HEAD_BYTES);
         let (tokens, _) = self.count(&text[..head], u64::MAX)?;
         let tokens = tokens.saturating_mul(text.len() as u64) / (head as u64).max(1);
-        // It is no bound, but above the most in any case: whoever asks with a most is told that there is more.
+        // Not a bound, but above `most` in any case: a caller with a limit only needs to know that it is
+        // exceeded.
         Some((tokens.max(most.saturating_add(1)), Exactness::UpperBound))
     }
 }
@@ -172,12 +173,13 @@ impl Table {
         }
     }
 
-    /// Tokens of one piece: neighbours are merged, the lowest rank first and from the left, until none is a token.
+    /// Token count of one piece: neighbours are merged, lowest rank first and from the left, until no pair is a
+    /// token.
     fn count_piece(&self, piece: &[u8]) -> usize {
         if self.rank(piece).is_some() {
             return 1;
         }
-        // A part is named by where it starts; `ends[start]` is where it ends, and zero once it is merged away.
+        // A part is identified by its start; `ends[start]` is its end, or zero once it is merged away.
         let mut ends: Vec<usize> = (1..=piece.len()).collect();
         let mut before: Vec<usize> = (0..piece.len())
             .map(|start| start.saturating_sub(1))
@@ -194,7 +196,7 @@ impl Table {
         let mut parts = piece.len();
         while let Some(Reverse((_, left, end))) = merges.pop() {
             let right = ends[left];
-            // The parts that this merge was about may have been merged with others since.
+            // The parts of this merge may have been merged with others since.
             if right == 0 || right >= end || ends[right] != end {
                 continue;
             }

@@ -1,12 +1,13 @@
-//! The hash table's arithmetic, shared by the build script that fills it and the program that reads it.
+//! Arithmetic of the hash table, shared by the build script that fills it and the program that reads it.
 
-/// A slot that holds no rank.
+/// An empty slot.
 pub(crate) const EMPTY: u32 = u32::MAX;
 
-/// Longest token of any vocabulary, which the build script makes sure of.
+/// Length of the longest token in any vocabulary; the build script checks it.
 pub(crate) const TOKEN_BYTES_MAX: usize = 128;
 
-/// Where to look for a token first.
+/// First slot to search for a token.
+// FNV-1a, computed here so that the build script and the program agree for certain.
 pub(crate) fn first_slot(token: &[u8], slots: usize) -> usize {
     const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 0x0100_0000_01b3;
@@ -19,7 +20,7 @@ pub(crate) fn first_slot(token: &[u8], slots: usize) -> usize {
     low as usize & (slots - 1)
 }
 
-/// Where to look after `slot`.
+/// The slot to search after `slot`.
 pub(crate) const fn next_slot(slot: usize, slots: usize) -> usize {
     (slot + 1) & (slots - 1)
 }

@@ -1,29 +1,28 @@
-//! Text that has passed the filters. There is no other way to make one, and channels take nothing else.
+//! Filtered text. There is no other way to make one, and channels accept nothing else.
 
 use serde::Serialize;
 
 use super::Channel;
 
-/// The filters that everything passes before it leaves.
+/// The filters that all output passes.
 pub trait Filter: Send + Sync {
-    /// Begins with a new text, which is one block on its way to one channel.
+    /// Starts a new text: one block for one channel.
     fn open(&self, channel: Channel) -> Box<dyn FilterStream>;
 }
 
-/// The filters on their way through one text.
+/// The filters at work on one text.
 pub trait FilterStream: Send {
-    /// Takes more of the text, and gives what may leave by now. What cannot be judged yet is held back, so that the pieces
-    /// put together are the same however the text was cut.
+    /// Adds text, and returns what may be shown by now. Undecided text is held back, so that the joined result
+    /// does not depend on how the text was cut.
     fn push(&mut self, text: &str) -> String;
 
-    /// The text is over: gives what was held back.
+    /// Ends the text and returns the rest.
     fn finish(self: Box<Self>) -> String;
 }
 
 /// Text that has passed the filters.
 ///
-/// Only a [`Sieve`] makes it from text, and it cannot be read back from a file: whoever holds one knows that nothing came
-/// by another way.
+/// Only a [`Sieve`] makes one from text, and it cannot be deserialised, so there is no way around the filters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Clean(String);
@@ -34,23 +33,23 @@ impl Clean {
         &self.0
     }
 
-    /// Whether there is nothing in it but white space.
+    /// True if it contains only white space.
     pub fn is_blank(&self) -> bool {
         self.0.trim().is_empty()
     }
 
-    /// Adds what came after.
+    /// Appends the text after it.
     pub fn append(&mut self, more: &Self) {
         self.0.push_str(&more.0);
     }
 
-    /// Without line ends before and white space after the text.
+    /// The text without line ends before it and white space after it.
     #[must_use]
     pub fn trimmed(&self) -> Self {
         Self(trimmed(&self.0).to_owned())
     }
 
-    /// The beginning, of so many bytes at most.
+    /// Its beginning, of at most `bytes_max` bytes.
     #[must_use]
     pub fn beginning(&self, bytes_max: usize) -> Self {
         let end = self.0.floor_char_boundary(bytes_max);
@@ -66,22 +65,22 @@ pub(crate) fn trimmed(text: &str) -> &str {
 pub struct Sieve(Box<dyn FilterStream>);
 
 impl Sieve {
-    /// Begins with a text for a channel.
+    /// Starts a text for a channel.
     pub fn open(filter: &dyn Filter, channel: Channel) -> Self {
         Self(filter.open(channel))
     }
 
-    /// Takes more of the text, and gives what may leave by now.
+    /// Adds text, and returns what may be shown by now.
     pub fn push(&mut self, text: &str) -> Clean {
         Clean(self.0.push(text))
     }
 
-    /// The text is over: gives what was held back.
+    /// Ends the text and returns the rest.
     pub fn finish(self) -> Clean {
         Clean(self.0.finish())
     }
 
-    /// A whole text at once.
+    /// Filters a whole text at once.
     pub fn whole(filter: &dyn Filter, channel: Channel, text: &str) -> Clean {
         let mut sieve = Self::open(filter, channel);
         let mut clean = sieve.push(text);

@@ -5,55 +5,52 @@ use fathom_core::marker::BlockKind;
 use super::{Channel, Clean};
 use crate::matrix::Form;
 
-/// How a block ended.
+/// End of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The model wrote it to its end.
+    /// The model finished it.
     Complete,
-    /// The model was stopped in the middle of it.
+    /// The model was stopped in the middle.
     Stopped,
 }
 
-/// Why a block is not what the model wrote. Such a block is shown and kept, and never run.
+/// Difference between a block and what the model wrote. Such a block is shown and kept, but never run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Flaw {
-    /// Only its beginning is there.
+    /// Truncated.
     #[error("it is longer than a block may be")]
     TooLong,
-    /// Only its beginning was written.
+    /// Incomplete.
     #[error("the model was stopped in the middle of it")]
     Stopped,
-    /// The filters changed it, and with a command's words they may have changed what it does.
+    /// Changed by the filters, which may have changed the meaning of a command.
     #[error("the filters changed it")]
     Altered,
 }
 
-/// What of a block is delivered.
+/// Delivered part of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It begins. On channels that stream.
+    /// The block starts. For streaming channels.
     Begin,
-    /// More of its text. On channels that stream.
+    /// More of its text. For streaming channels.
     Delta(Clean),
-    /// It ends. On channels that stream.
+    /// The block ends. For streaming channels.
     End(Ending),
-    /// All of it. On channels that take whole blocks.
+    /// The whole block. For other channels.
     Whole(Clean),
-    /// What there is of it. On channels that take whole blocks.
+    /// The available part of the block. For other channels.
     Flawed(Clean, Flaw),
 }
 
 /// A block, or a part of one, for one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Where it goes.
     pub channel: Channel,
-    /// What it is.
     pub kind: BlockKind,
-    /// Which block of the stream it is, counted from zero in the order in which they begin.
+    /// Number of the block in the stream, counted from zero in order of appearance.
     pub block: u32,
-    /// How it is shown.
+    /// Presentation of the block.
     pub form: Form,
-    /// What of it.
     pub part: Part,
 }

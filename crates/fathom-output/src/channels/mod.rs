@@ -1,6 +1,7 @@
-//! Where blocks go, and what a delivery looks like on the wire of each channel.
+//! Channels: destinations of blocks, and the wire format of each.
 //!
-//! Nothing here sends anything: discord and shell are effects behind the gateway, the rest is the host's.
+//! Nothing here sends anything: Discord and the shell are effects behind the gateway, the rest is up to the
+//! host.
 
 mod clean;
 mod delivery;
@@ -15,7 +16,7 @@ use serde::Serialize;
 pub use clean::{Clean, Filter, FilterStream, Sieve};
 pub use delivery::{Delivery, Ending, Flaw, Part};
 
-/// A place where blocks go.
+/// A destination of blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Channel {
@@ -29,7 +30,7 @@ pub enum Channel {
     Council,
     /// Programs in the sandbox, each after its approval.
     Shell,
-    /// What is kept for later.
+    /// Thought seeds and results, kept for later.
     Memory,
 }
 
@@ -44,7 +45,7 @@ impl Channel {
         Self::Memory,
     ];
 
-    /// The channel as charters write it.
+    /// The channel's name in charters.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cli => "cli",
@@ -56,14 +57,14 @@ impl Channel {
         }
     }
 
-    /// The channel of that name.
+    /// The channel with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|channel| channel.as_str() == name)
     }
 
-    /// Whether a block is shown while it is written. The others take whole blocks.
+    /// True if a block is shown while it is written. Other channels take whole blocks.
     pub const fn streams(self) -> bool {
         match self {
             Self::Cli | Self::Web => true,

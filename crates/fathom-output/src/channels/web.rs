@@ -1,14 +1,14 @@
-//! Deliveries as an event stream, as browsers read it with `EventSource`.
+//! Deliveries as an event stream for `EventSource` in browsers.
 //!
-//! A frame has a number, a name (`begin`, `delta`, `end`, `block`) and one line of JSON. Line ends in the text are escaped
-//! there, so that no text can end a frame or begin another.
+//! A frame has a number, a name (`begin`, `delta`, `end`, `block`) and one line of JSON. Line ends in the text
+//! are escaped there, so that no text can end a frame or start another.
 
 use serde::Serialize;
 
 use super::{Clean, Delivery, Ending, Flaw, Part};
 use crate::matrix::Form;
 
-/// A frame that says nothing, which keeps a quiet connection open.
+/// An empty frame, which keeps an idle connection open.
 pub const KEEP_ALIVE: &str = ":\n\n";
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct Data<'a> {
     flaw: Option<&'static str>,
 }
 
-/// Numbers and writes frames, so that a browser that comes back can say which it saw last.
+/// Numbers and writes frames, so that a returning browser can name the last one it saw.
 #[derive(Clone, Debug)]
 pub struct Frames {
     next: u64,
@@ -35,12 +35,12 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// The first frame of a stream has number one.
+    /// Frames of a new stream, numbered from one.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Goes on after a frame.
+    /// Frames that continue after `last`.
     pub const fn after(last: u64) -> Self {
         Self {
             next: last.saturating_add(1),
@@ -55,12 +55,12 @@ impl Frames {
     }
 }
 
-/// A frame of an event under its number.
+/// An event with its number as a frame.
 pub fn numbered(id: u64, event: &str) -> String {
     format!("id: {id}\n{event}")
 }
 
-/// A delivery as the lines of a frame that come after its number: what a feed keeps, and a server sends.
+/// A delivery as the lines of a frame after its number: the form in which feeds store it and servers send it.
 pub fn event(delivery: &Delivery) -> String {
     let (event, text, flaw) = match &delivery.part {
         Part::Begin => ("begin", None, None),

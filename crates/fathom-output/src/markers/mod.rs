@@ -1,6 +1,6 @@
-//! Blocks with a mark at the start of a line, read from a stream, and the channels they go to.
+//! Blocks with a marker at the start of a line, parsed from a stream, and the channels they go to.
 //!
-//! The parser is in the core, where programs read replies with it; [`Router`] sends what it reads on its way.
+//! The parser is in the core, where programs read replies with it; [`Router`] delivers what it finds.
 
 mod router;
 

@@ -1,4 +1,4 @@
-//! From a model's stream to deliveries.
+//! Routes a model's stream to deliveries.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use fathom_core::marker::{BlockKind, Parser, Piece};
 use crate::channels::{Channel, Clean, Delivery, Ending, Filter, Flaw, Part, Sieve};
 use crate::matrix::{Matrix, Route};
 
-/// Longest block for a channel that takes whole ones. Of a longer one the beginning is delivered.
+/// Maximum size of a block for channels that take whole ones. Of a longer one the beginning is delivered.
 pub const BLOCK_BYTES_MAX: usize = 1024 * 1024;
 
-/// Reads a stream, asks the matrix where its blocks go, and passes each through the filters on its way.
+/// Parses a stream, looks up the channels of its blocks, and filters each block for each channel.
 ///
-/// Channels that stream get a block as it is written, the others when it is over; blank blocks are not delivered to them.
-/// What the shell gets is what the model wrote, to the letter and to its end, or a [`Part::Flawed`].
+/// Streaming channels get a block while it is written, the others when it is finished; they get no blank
+/// blocks. The shell gets exactly and completely what the model wrote, or a [`Part::Flawed`].
 pub struct Router {
     matrix: Arc<Matrix>,
     filter: Arc<dyn Filter>,
     parser: Parser,
-    /// At most a block and a seed in it.
+    /// At most a block and a seed within it.
     open: Vec<OpenBlock>,
     next_block: u32,
 }
@@ -34,7 +34,7 @@ struct Outlet {
     way: Way,
 }
 
-/// What all deliveries of an outlet have in common.
+/// The common fields of all deliveries of an outlet.
 struct Head {
     kind: BlockKind,
     block: u32,
@@ -46,12 +46,12 @@ enum Way {
     Whole(Whole),
 }
 
-/// A block that is delivered when it is over.
+/// A block that is delivered when it is finished.
 #[derive(Default)]
 struct Whole {
     text: Clean,
     is_cut: bool,
-    /// What the model wrote, where every letter matters.
+    /// The model's own text, if every letter matters.
     written: Option<String>,
 }
 
@@ -67,7 +67,7 @@ impl Router {
         }
     }
 
-    /// Takes more of the stream.
+    /// Adds text of the stream.
     pub fn push(&mut self, text: &str) -> Vec<Delivery> {
         let pieces = self.parser.push(text);
         let mut out = Vec::new();
@@ -77,7 +77,7 @@ impl Router {
         out
     }
 
-    /// Delivers one block that is there as a whole.
+    /// Delivers one complete block.
     pub fn block(&mut self, kind: BlockKind, text: &str) -> Vec<Delivery> {
         let mut out = Vec::new();
         self.route(Piece::Start(kind), Ending::Complete, &mut out);
@@ -86,12 +86,12 @@ impl Router {
         out
     }
 
-    /// The stream is over, and the model wrote it to its end.
+    /// Ends a stream that the model finished.
     pub fn finish(self) -> Vec<Delivery> {
         self.end(Ending::Complete)
     }
 
-    /// The stream was cut off: by the observer, a limit or a fault. The blocks that are open are not whole.
+    /// Ends a stream that was cut off by the observer, a limit or a fault. Open blocks are incomplete.
     pub fn stop(self) -> Vec<Delivery> {
         self.end(Ending::Stopped)
     }
@@ -136,6 +136,7 @@ impl Router {
             way: if route.channel.streams() {
                 Way::Streamed
             } else {
+                // The filtered text is compared with it at the end: a changed command is not run.
                 let written = (route.channel == Channel::Shell).then(String::new);
                 Way::Whole(Whole {
                     written,
@@ -209,7 +210,7 @@ impl Head {
 }
 
 impl Whole {
-    /// Keeps what the model wrote, where it matters.
+    /// Keeps the model's own text, if needed.
     fn note(&mut self, said: &str) {
         if let Some(written) = &mut self.written {
             written.push_str(said);
@@ -230,19 +231,20 @@ impl Whole {
         }
     }
 
-    /// What is cut is not run, so nothing is compared with it.
+    /// Marks the block as truncated. It is not run, so there is nothing to compare any more.
     fn cut(&mut self) {
         self.is_cut = true;
         self.written = None;
     }
 
-    /// Nothing where there is nothing to deliver.
+    /// The part to deliver, if any.
     fn end(self, ending: Ending) -> Option<Part> {
         let is_altered = self
             .written
             .is_some_and(|written| written != self.text.as_str());
         let text = self.text.trimmed();
         let flaw = match ending {
+            // Truncation first: a truncated block has lost its own text, so nothing else can be said about it.
             _ if self.is_cut => Some(Flaw::TooLong),
             Ending::Stopped => Some(Flaw::Stopped),
             Ending::Complete => is_altered.then_some(Flaw::Altered),

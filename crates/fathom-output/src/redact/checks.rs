@@ -1,4 +1,4 @@
-//! Check digits and the like: whether a number can be what it looks like.
+//! Check digits and other tests of numbers.
 //!
 //! Digits come as values from 0 to 9, letters as upper-case ASCII.
 
@@ -19,7 +19,7 @@ pub(super) fn luhn(digits: &[u8]) -> bool {
     sum.is_multiple_of(10)
 }
 
-/// Whether an issuer gives out cards that begin so and are so long.
+/// True if an issuer uses cards with this prefix and length.
 pub(super) fn card_issuer(digits: &[u8]) -> bool {
     let begin = |count: usize| number(&digits[..count]);
     let length = digits.len();
@@ -50,7 +50,7 @@ pub(super) fn number(digits: &[u8]) -> u64 {
         .fold(0, |value, &digit| value * 10 + u64::from(digit))
 }
 
-/// The remainder of letters and digits modulo 97, letters counting from 10.
+/// Remainder of letters and digits modulo 97, where letters count from 10.
 pub(super) fn modulo_97(letters: impl Iterator<Item = u8>) -> u32 {
     letters.fold(0, |rest, letter| match letter {
         b'0'..=b'9' => (rest * 10 + u32::from(letter - b'0')) % 97,
@@ -59,7 +59,7 @@ pub(super) fn modulo_97(letters: impl Iterator<Item = u8>) -> u32 {
     })
 }
 
-/// How long an account number of a country is.
+/// Length of a country's account numbers.
 pub(super) fn iban_length(country: [u8; 2]) -> Option<usize> {
     Some(match &country {
         b"NO" => 15,
@@ -85,12 +85,12 @@ pub(super) fn iban_length(country: [u8; 2]) -> Option<usize> {
     })
 }
 
-/// Whether upper-case letters and digits are an account number.
+/// True if upper-case letters and digits form an account number.
 pub(super) fn iban(text: &[u8]) -> bool {
     let Some((head, rest)) = text.split_at_checked(4) else {
         return false;
     };
-    // Without the two digits, every 97th run of words after `it` or `at` would be one.
+    // Without the two digits, every 97th run of words after `it` or `at` would pass.
     let given_out =
         head[2..].iter().all(u8::is_ascii_digit) && !matches!(&head[2..], b"00" | b"01" | b"99");
     given_out
@@ -98,13 +98,14 @@ pub(super) fn iban(text: &[u8]) -> bool {
         && modulo_97(rest.iter().chain(head).copied()) == 1
 }
 
-/// Social security number: no area, group or serial of zeros, and no area that was never given out.
+/// Social security number: no area, group or serial of zeros, and no area that was never used.
 pub(super) fn us_ssn(digits: &[u8]) -> bool {
     let (area, group, serial) = (
         number(&digits[..3]),
         number(&digits[3..5]),
         number(&digits[5..]),
     );
+    // Numbers that became known through advertisements and belong to no one.
     let printed_in_adverts = matches!((area, group, serial), (78, 5, 1120) | (219, 9, 9999));
     digits.len() == 9
         && !matches!(area, 0 | 666 | 900..)

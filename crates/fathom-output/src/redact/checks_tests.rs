@@ -1,6 +1,6 @@
 use super::*;
 
-/// Whether digits hold.
+/// Test of an entity's digits.
 type Check = fn(&[u8]) -> bool;
 
 fn digits(text: &str) -> Vec<u8> {

@@ -1,4 +1,4 @@
-//! The content policy: phrases and patterns that people named, each with a reason.
+//! The content policy: phrases and patterns given by people, each with a reason.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::entity::{Action, Kind};
 use super::error::RedactError;
 use super::rules::PolicyRule;
 
-/// Largest compiled pattern.
+/// Maximum size of a compiled pattern.
 const PATTERN_BYTES_MAX: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -19,7 +19,7 @@ struct Rule {
     action: Action,
 }
 
-/// The rules of a content policy, ready to be used.
+/// The compiled rules of a content policy.
 #[derive(Debug)]
 pub(super) struct Content {
     rules: Vec<Rule>,
@@ -63,7 +63,7 @@ impl Content {
         })
     }
 
-    /// What is to change in a text.
+    /// The edits to a text.
     pub(super) fn edits(&self, text: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
         for phrase in self.phrases.find_iter(text) {
@@ -72,7 +72,7 @@ impl Content {
                 edits.push(self.edit(owner, phrase.start(), phrase.end()));
             }
         }
-        // Each pattern looks first for what it must begin with: a set of them would look at every byte.
+        // Each pattern searches for its required prefix first: a set of patterns would look at every byte.
         for (pattern, owner) in &self.patterns {
             let found = pattern.find_iter(text).filter(|found| !found.is_empty());
             edits.extend(found.map(|found| self.edit(*owner, found.start(), found.end())));
@@ -95,7 +95,7 @@ impl Content {
     }
 }
 
-/// Whether no letter or digit stands right beside a match.
+/// True if no letter or digit is directly beside a match.
 pub(super) fn is_apart(text: &str, start: usize, end: usize) -> bool {
     let before = text[..start].chars().next_back();
     let after = text[end..].chars().next();
@@ -112,8 +112,9 @@ fn pattern(rule: &str, text: &str) -> Result<Regex, RedactError> {
         .size_limit(PATTERN_BYTES_MAX)
         .build()
         .map_err(|error| refused(error.to_string()))?;
+    // An empty match is everywhere.
     if pattern.is_match("") {
-        return Err(refused("it matches nothing at all".to_owned()));
+        return Err(refused("it matches the empty text".to_owned()));
     }
     Ok(pattern)
 }

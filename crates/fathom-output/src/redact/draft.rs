@@ -1,13 +1,13 @@
-//! A segment on its way through the filters: what was there, and what is to stand in its place.
+//! A segment on its way through the filters: the original and its edits.
 //!
-//! Each filter reads what the one before it wrote. Places are kept in the text that went in, so that a span can be shown
-//! there, and so that a filter that replaces something replaced takes it over as a whole.
+//! Each filter reads the output of the one before it. Positions refer to the original, so that spans can be
+//! shown there, and so that a filter that replaces a replacement takes over all of it.
 
 use std::borrow::Cow;
 
 use super::entity::{Action, Kind};
 
-/// Something that is to stand in the place of something else.
+/// A replacement of a part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Edit {
     pub start: usize,
@@ -17,12 +17,12 @@ pub(super) struct Edit {
     pub action: Action,
 }
 
-/// The name of what was there, as the reader sees it.
+/// The name of what was replaced, as the reader sees it.
 pub(super) fn mark(kind: &Kind) -> String {
     format!("[{}]", kind.name())
 }
 
-/// Puts edits in order; where two overlap, the first one takes the other's place too.
+/// Sorts edits; of two that overlap, the first takes over the range of the other.
 pub(super) fn resolve(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|edit| (edit.start, edit.end));
     let mut kept: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -35,7 +35,7 @@ pub(super) fn resolve(mut edits: Vec<Edit>) -> Vec<Edit> {
     kept
 }
 
-/// A segment and its edits, in order and apart from each other.
+/// A segment and its edits, sorted and without overlaps.
 #[derive(Debug)]
 pub(super) struct Draft<'a> {
     original: &'a str,
@@ -51,7 +51,7 @@ impl<'a> Draft<'a> {
         &self.edits
     }
 
-    /// Forgets what lies after a cut, which is inside no edit.
+    /// Drops everything after a cut, which is inside no edit.
     pub(super) fn cut(&mut self, at: usize) {
         self.original = &self.original[..at];
         self.edits.retain(|edit| edit.end <= at);
@@ -73,8 +73,8 @@ impl<'a> Draft<'a> {
         Cow::Owned(text)
     }
 
-    /// Takes over the edits of a filter, whose places are in [`Self::text`]. Returns those that were there before and are
-    /// now part of a later one.
+    /// Adds the edits of a filter, whose positions refer to [`Self::text`]. They take over earlier edits that
+    /// they touch.
     pub(super) fn apply(&mut self, later: Vec<Edit>) {
         if later.is_empty() {
             return;
@@ -85,7 +85,7 @@ impl<'a> Draft<'a> {
         }
         let mut earlier = std::mem::take(&mut self.edits).into_iter().peekable();
         let mut merged = Vec::new();
-        // How far a place in the text is ahead of the same place in the original.
+        // Difference between a position in the text and the same position in the original.
         let mut grown: isize = 0;
         for mut edit in later {
             let (start, end) = (edit.start, edit.end);
@@ -103,7 +103,7 @@ impl<'a> Draft<'a> {
                     merged.extend(earlier.next());
                     continue;
                 }
-                // It touches the edit, which swallows it.
+                // It touches the edit, which absorbs it.
                 own_start.get_or_insert(start.min(text_start).saturating_add_signed(-grown));
                 grown = shift;
                 own_end = Some(end.max(text_end).saturating_add_signed(-grown));

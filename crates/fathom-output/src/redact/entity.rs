@@ -1,11 +1,11 @@
-//! What is looked for, and what becomes of it.
+//! Entities to find, and actions on them.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of personal data or secret. Where two overlap, the one that stands first here gives the name.
+/// A kind of personal data or secret. If two overlap, the one that comes first here gives the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -16,9 +16,9 @@ pub enum Entity {
     UrlCredentials,
     /// A JSON web token.
     Jwt,
-    /// A key or token of a service, or what follows `api_key=`.
+    /// A key or token of a service, or a value after `api_key=` and the like.
     Secret,
-    /// What follows `password:`.
+    /// A value after `password:` and the like.
     Password,
     /// An address of Bitcoin or Ethereum.
     Crypto,
@@ -54,7 +54,7 @@ pub enum Entity {
     Mac,
     /// An address of the internet, of version 4 or 6.
     Ip,
-    /// A date of birth; other dates are none.
+    /// A date of birth; other dates are not entities.
     BirthDate,
     /// A telephone number.
     Phone,
@@ -119,7 +119,7 @@ impl Entity {
         }
     }
 
-    /// The region in which a number of this kind needs no word beside it.
+    /// The region in which a number of this kind needs no context word.
     pub(super) const fn region(self) -> Option<Region> {
         match self {
             Self::UsSsn => Some(Region::Us),
@@ -143,7 +143,7 @@ impl fmt::Display for Entity {
     }
 }
 
-/// A country whose own ways of writing numbers are known.
+/// A country with known number formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[non_exhaustive]
@@ -170,22 +170,22 @@ pub enum Region {
     Br,
 }
 
-/// What becomes of something that was found.
+/// Action on a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Action {
-    /// It stays, and is not looked for.
+    /// Keep it, and do not search for it.
     Keep,
-    /// Its name stands in its place: `[email]`.
+    /// Replace it by its name: `[email]`.
     Mask,
-    /// A keyed hash stands in its place, the same for the same value: `[email#1f…]`.
+    /// Replace it by a keyed hash, the same for the same value: `[email#1f…]`.
     Hash,
-    /// A sealed token stands in its place, which the key opens: `[email~…]`.
+    /// Replace it by a sealed token, which the key opens: `[email~…]`.
     Tokenise,
-    /// Nothing stands in its place.
+    /// Remove it.
     Drop,
-    /// Its name stands in its place, and a person should look.
+    /// Replace it by its name, and ask for a person's review.
     Review,
 }
 
@@ -202,26 +202,24 @@ impl fmt::Display for Action {
     }
 }
 
-/// What a span is.
+/// Kind of a span.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Kind {
     /// Personal data or a secret.
     Entity(Entity),
-    /// Something that a rule of the content policy names.
+    /// A match of a rule of the content policy.
     Policy {
-        /// The rule.
         rule: Arc<str>,
-        /// Why it is there.
+        /// Reason of the rule.
         reason: Arc<str>,
     },
-    /// Profanity.
     Profanity,
 }
 
 impl Kind {
-    /// The name that a mark shows.
+    /// The name in a mark.
     pub fn name(&self) -> &str {
         match self {
             Self::Entity(entity) => entity.name(),
@@ -231,15 +229,13 @@ impl Kind {
     }
 }
 
-/// One thing that was found.
+/// A finding.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Span {
-    /// Where it begins in the text that went in, in bytes.
+    /// Start in the original text, in bytes.
     pub start: usize,
-    /// Where it ends.
+    /// End in the original text, in bytes.
     pub end: usize,
-    /// What it is.
     pub kind: Kind,
-    /// What became of it.
     pub action: Action,
 }

@@ -1,84 +1,61 @@
-//! Why rules cannot be used.
+//! Errors of redaction rules.
 
 use super::entity::Entity;
 
-/// What is wrong with a file of rules, or with what it needs.
+/// A file of rules or its key cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RedactError {
-    /// The file is not what a file of rules is.
-    #[error("the rules cannot be read: {what}")]
+    /// The file is malformed.
+    #[error("invalid redaction rules: {what}")]
     Syntax {
-        /// What is wrong, and where.
+        /// Description and position of the mistake.
         what: String,
     },
-    /// Another program wrote the file.
-    #[error("the rules have format {found}; this program knows format {known}")]
+    /// The file has another format.
+    #[error("the rules have format {found}; this version supports format {known}")]
     Format {
-        /// The format of the file.
+        /// The file's format.
         found: u32,
-        /// The format that is known.
+        /// The supported format.
         known: u32,
     },
-    /// There is more of something than is allowed.
-    #[error("the rules have {found} {what}, the limit is {max}")]
+    /// A list is too long.
+    #[error("the rules have {found} {what}, but the maximum is {max}")]
     TooMany {
-        /// Of what.
         what: &'static str,
-        /// How much there is.
+        /// Number found.
         found: usize,
-        /// How much there may be.
+        /// Maximum number.
         max: usize,
     },
-    /// A word, phrase or prefix cannot be looked for.
-    #[error("`{word}` cannot be looked for: {what}")]
-    Word {
-        /// The word.
-        word: String,
-        /// Why not.
-        what: &'static str,
-    },
-    /// A pattern of the content policy cannot be used.
-    #[error("the pattern `{pattern}` of rule `{rule}` cannot be used: {what}")]
+    /// A word, phrase or prefix is invalid.
+    #[error("invalid search term `{word}`: {what}")]
+    Word { word: String, what: &'static str },
+    /// A pattern of the content policy is invalid.
+    #[error("invalid pattern `{pattern}` in rule `{rule}`: {what}")]
     Pattern {
-        /// The rule.
         rule: String,
-        /// The pattern.
         pattern: String,
-        /// What is wrong with it.
         what: String,
     },
-    /// The form of a service's keys makes no sense.
-    #[error("keys of `{service}` cannot be recognised: {what}")]
-    Service {
-        /// The service.
-        service: String,
-        /// What is wrong.
-        what: &'static str,
-    },
+    /// The format of a service's keys is invalid.
+    #[error("invalid key format for `{service}`: {what}")]
+    Service { service: String, what: &'static str },
     /// Two rules of the content policy have the same name, or a name that a mark cannot show.
-    #[error("`{rule}` cannot be the name of a rule: {what}")]
-    Rule {
-        /// The name.
-        rule: String,
-        /// Why not.
-        what: &'static str,
-    },
-    /// An action needs a key and there is none.
-    #[error("`{entity}` is to be hashed or tokenised, and there is no key")]
-    NoKey {
-        /// What is to be hashed or tokenised.
-        entity: Entity,
-    },
-    /// Tokens are to be opened and there is no key.
-    #[error("there is no key to open tokens with")]
+    #[error("invalid rule name `{rule}`: {what}")]
+    Rule { rule: String, what: &'static str },
+    /// An action needs a key, and none was given.
+    #[error("`{entity}` needs a key to be hashed or tokenised, and none was given")]
+    NoKey { entity: Entity },
+    /// Tokens are to be opened, and no key was given.
+    #[error("no key was given to open tokens")]
     NoTokenKey,
-    /// An entity can never be a token.
-    #[error("the action of {what} cannot be `{action}`")]
+    /// An action that is not possible for content or profanity.
+    #[error("invalid action `{action}` for {what}")]
     Action {
-        /// What it was written for.
+        /// The rule or filter.
         what: String,
-        /// The action.
         action: &'static str,
     },
 }
@@ -100,24 +77,26 @@ impl RedactError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Syntax { .. } => {
-                "check the line; `docs/redaction.md` lists every key that a file of rules may have"
+            Self::Syntax { .. } => "check the line; `docs/redaction.md` lists the supported keys",
+            Self::Format { .. } => {
+                "write `format = 1`, or use a version of Fathom that supports this format"
             }
-            Self::Format { .. } => "write `format = 1`, or use a Fathom that knows the format",
-            Self::TooMany { .. } => "shorten the list, or use another file for other texts",
-            Self::Word { .. } => "words have between 2 and 64 bytes, phrases up to 200",
+            Self::TooMany { .. } => "shorten the list, or use separate files for different texts",
+            Self::Word { .. } => {
+                "use words of 2 to 64 bytes and phrases of up to 200, without surrounding spaces"
+            }
             Self::Pattern { .. } => {
-                "check the pattern: it must match something, and may not be very large"
+                "correct the pattern; it must not match the empty text or be too large"
             }
             Self::Service { .. } => {
-                "a prefix has between 3 and 32 bytes, and `length` is `[least, most]`"
+                "use a prefix of 3 to 32 bytes, and write `length` as `[least, most]`"
             }
-            Self::Rule { .. } => "name each rule once, with small letters, digits and `-`",
-            Self::NoKey { .. } => "give a key with `--key-file FILE`, or write `action = \"mask\"`",
-            Self::NoTokenKey => "give the key that the tokens were sealed with: `--key-file FILE`",
+            Self::Rule { .. } => "use each name once, with lower-case letters, digits and `-`",
+            Self::NoKey { .. } => "pass a key with `--key-file FILE`, or write `action = \"mask\"`",
+            Self::NoTokenKey => "pass the key that sealed the tokens with `--key-file FILE`",
             Self::Action { .. } => "use `mask`, `drop` or `review`",
         }
     }

@@ -3,7 +3,7 @@
 use super::{Redactor, Stream};
 use crate::channels::{Channel, Filter, FilterStream};
 
-/// Every channel has the same rules: what may not leave may leave nowhere.
+/// All channels have the same rules: what may not be shown on one may be shown on none.
 impl Filter for Redactor {
     fn open(&self, _channel: Channel) -> Box<dyn FilterStream> {
         Box::new(Filtering(self.stream()))
@@ -15,7 +15,7 @@ struct Filtering(Stream);
 impl FilterStream for Filtering {
     fn push(&mut self, text: &str) -> String {
         let shown = self.0.push(text);
-        // A channel asks for no places, and a text may be long.
+        // Channels do not use spans, and a text may be long.
         drop(self.0.take_spans());
         shown
     }

@@ -1,8 +1,9 @@
-//! Filters of what leaves: personal data and secrets, then content, then profanity.
+//! Filters of output: personal data and secrets, then content, then profanity.
 //!
-//! [`Redactor`] holds rules that are ready to be used and is cheap to share. It filters a whole text, or a [`Stream`] of
-//! pieces: the result is the same, because a text is cut into segments where its own words say so, and each segment is
-//! filtered by itself. Names of people and postal addresses follow no pattern, and are not found.
+//! [`Redactor`] holds compiled rules and is cheap to share. It filters a whole text, or a [`Stream`] of pieces:
+//! the result is the same, because a text is cut into segments at positions that depend only on the text, and
+//! each segment is filtered by itself. Names of people and postal addresses follow no pattern and are not
+//! found.
 //!
 //! ```
 //! use fathom_output::redact::{Redactor, Rules};
@@ -47,30 +48,28 @@ use draft::{Edit, mark};
 use profanity::Profanity;
 use scan::{Found, Recognisers};
 
-/// A text that may leave, and what was found in it.
+/// A filtered text, and the findings in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Redacted {
-    /// The text.
     pub text: String,
-    /// What was found, in order of where it began.
+    /// Findings, in order of their start.
     pub spans: Vec<Span>,
 }
 
 impl Redacted {
-    /// Whether a person should look at it.
+    /// True if a person should review it.
     pub fn needs_review(&self) -> bool {
         self.spans.iter().any(|span| span.action == Action::Review)
     }
 }
 
-/// A text whose tokens were opened.
+/// A text with opened tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opened {
-    /// The text.
     pub text: String,
-    /// How many tokens were opened.
+    /// Number of opened tokens.
     pub opened: usize,
-    /// How many stand as they were, because another key sealed them or someone changed them.
+    /// Number of unopened tokens, sealed with another key or altered.
     pub refused: usize,
 }
 
@@ -107,6 +106,7 @@ impl Compiled {
             (Action::Tokenise, Some(key)) => key
                 .seal(entity.name(), value)
                 .map_or_else(masked, |token| format!("[{entity}~{token}]")),
+            // Without a key there is no hash or token, and the value must not be shown.
             (Action::Keep | Action::Mask | Action::Review | Action::Hash | Action::Tokenise, _) => {
                 masked()
             }
@@ -114,12 +114,12 @@ impl Compiled {
     }
 }
 
-/// Rules that are ready to be used, and the key of hashes and tokens. Cloning shares them.
+/// Compiled rules with the key for hashes and tokens. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Redactor(Arc<Compiled>);
 
 impl Redactor {
-    /// Makes rules ready to be used. A key is needed where something is to be hashed or tokenised.
+    /// Compiles rules. A key is required if something is to be hashed or tokenised.
     pub fn new(rules: &Rules, key: Option<Key>) -> Result<Self, RedactError> {
         let actions: BTreeMap<Entity, Action> = Entity::ALL
             .into_iter()
@@ -147,7 +147,7 @@ impl Redactor {
         &self.0.version
     }
 
-    /// Begins a text that arrives in pieces.
+    /// Starts a text that arrives in pieces.
     pub fn stream(&self) -> Stream {
         Stream::new(Arc::clone(&self.0))
     }
@@ -157,12 +157,13 @@ impl Redactor {
         self.stream().whole(text)
     }
 
-    /// Filters a whole text that is short or mostly harmless, as a line of a log: nothing is copied where nothing is found.
+    /// Filters a whole text that is short or mostly harmless, such as a log line: nothing is copied unless
+    /// something is found.
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.stream().all_of(text)
     }
 
-    /// Opens the tokens of a text that were sealed with this key. Others stay as they are.
+    /// Opens the tokens that were sealed with this key. Others stay as they are.
     pub fn detokenise(&self, text: &str) -> Result<Opened, RedactError> {
         let key = self.0.key.as_ref().ok_or(RedactError::NoTokenKey)?;
         let mut opened = Opened::default();

@@ -1,4 +1,4 @@
-//! Profanity: whole words of a list, with or without an ending, also where digits and signs stand for letters.
+//! Profanity: whole words of a list, with or without an ending, also if digits and signs replace letters.
 
 use std::collections::BTreeSet;
 
@@ -11,14 +11,14 @@ use super::entity::{Action, Kind};
 use super::error::RedactError;
 use super::rules;
 
-/// Shortest word that may be written with signs: `a55` is a motorway.
+/// Minimum length of a word that may be written with signs: `a55` is a motorway.
 const SIGNS_BYTES_MIN: usize = 4;
-/// What a word may end with and still be the same word.
+/// Endings that do not change a word.
 const ENDINGS: [&str; 12] = [
     "s", "es", "ed", "er", "ers", "in", "ing", "ings", "y", "ty", "ter", "head",
 ];
 
-/// The letter that each byte stands for; one byte becomes one byte, so that places stay the same.
+/// Letter for each byte; one byte becomes one byte, so that positions stay the same.
 const FOLDED: [u8; 256] = {
     let mut folded = [0; 256];
     let mut byte = 0_u8;
@@ -41,18 +41,18 @@ const FOLDED: [u8; 256] = {
     folded
 };
 
-/// The list, ready to be used.
+/// The compiled list.
 #[derive(Debug)]
 pub(super) struct Profanity {
     words: DFA,
-    /// Where the automaton begins.
+    /// Start state of the automaton.
     begin: StateID,
     action: Action,
     allow: BTreeSet<String>,
 }
 
 impl Profanity {
-    /// Nothing when the filter is off.
+    /// Compiles the list; `None` if the filter is off.
     pub(super) fn new(rules: &rules::Profanity) -> Result<Option<Self>, RedactError> {
         if !rules.enabled || rules.action == Action::Keep {
             return Ok(None);
@@ -73,7 +73,7 @@ impl Profanity {
         }))
     }
 
-    /// What is to change in a text.
+    /// The edits to a text.
     pub(super) fn edits(&self, text: &str) -> Vec<Edit> {
         let mut edits = Vec::new();
         if !self.any(text) {
@@ -104,7 +104,7 @@ impl Profanity {
         resolve(edits)
     }
 
-    /// Whether a word of the list is anywhere: most texts have none, and need no folded copy.
+    /// True if any word of the list occurs: most texts contain none and need no folded copy.
     fn any(&self, text: &str) -> bool {
         let mut state = self.begin;
         text.bytes().any(|byte| {
@@ -115,7 +115,7 @@ impl Profanity {
     }
 }
 
-/// The word around a match, when the match is all of it but for an ending.
+/// The word around a match, if the match is the whole word except for an ending.
 fn whole_word(text: &str, folded: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let own = &text.as_bytes()[start..end];
     let signs = own

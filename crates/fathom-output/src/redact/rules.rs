@@ -1,7 +1,7 @@
-//! A file of rules: what is looked for, and what becomes of it.
+//! Files of rules: entities to find, and actions on them.
 //!
-//! The built-in file stands beside the sources. A file of one's own says only what is different: an entity that it does not
-//! name is treated as the built-in file says, and its services are added to the built-in ones.
+//! The built-in file is beside the sources. A user's file contains only differences: entities that it does not
+//! name are treated as in the built-in file, and its services are added to the built-in ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,28 +10,28 @@ use serde::Deserialize;
 use super::entity::{Action, Entity, Region};
 use super::error::RedactError;
 
-/// The format of files that this program reads.
+/// The supported format.
 pub const FORMAT: u32 = 1;
-/// Largest file.
+/// Maximum size of a file.
 pub const RULES_BYTES_MAX: usize = 256 * 1024;
-/// Most words, phrases and prefixes of one kind.
+/// Maximum number of words, phrases and prefixes of one kind.
 const WORDS_MAX: usize = 5_000;
-/// Most rules of the content policy.
+/// Maximum number of rules in the content policy.
 const POLICY_RULES_MAX: usize = 200;
-/// Shortest and longest word beside a value.
+/// Minimum and maximum size of a context word.
 const WORD_BYTES: std::ops::RangeInclusive<usize> = 2..=64;
-/// Longest phrase of the content policy.
+/// Maximum size of a phrase of the content policy.
 const PHRASE_BYTES_MAX: usize = 200;
 const PREFIX_BYTES: std::ops::RangeInclusive<usize> = 3..=32;
-/// Longest key of a service.
+/// Maximum length of a service's key.
 const KEY_CHARS_MAX: usize = 512;
 
 const BUILTIN: &str = include_str!("../../rules/default.toml");
 
-/// What is looked for, and what becomes of it.
+/// Entities to find, and actions on them.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// The version that the file gives itself.
+    /// The version stated in the file.
     pub version: String,
     pub(super) regions: BTreeSet<Region>,
     pub(super) entities: BTreeMap<Entity, EntityRule>,
@@ -46,7 +46,7 @@ pub(super) struct EntityRule {
     pub context: Vec<String>,
 }
 
-/// How keys of a service look.
+/// Format of a service's keys.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Service {
@@ -54,17 +54,17 @@ pub(super) struct Service {
     owner: String,
     pub prefix: String,
     pub alphabet: Alphabet,
-    /// Fewest and most characters after the prefix.
+    /// Minimum and maximum number of characters after the prefix.
     pub length: [usize; 2],
 }
 
-/// Which characters a key is made of.
+/// Characters of a key.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Alphabet {
     /// Upper-case letters and digits.
     Upper,
-    /// Digits and small letters to `f`.
+    /// Digits and lower-case letters up to `f`.
     Hex,
     /// Letters and digits.
     Alnum,
@@ -102,7 +102,7 @@ pub(super) struct PolicyRule {
     pub patterns: Vec<String>,
 }
 
-/// Words that nobody should read.
+/// Words that should not be shown.
 #[derive(Clone, Debug)]
 pub(super) struct Profanity {
     pub enabled: bool,
@@ -142,14 +142,14 @@ struct ProfanityFile {
     allow: Option<BTreeSet<String>>,
 }
 
-/// The format alone: a file of another format may have other keys.
+/// Only the format: a file of another format may have other keys.
 #[derive(Deserialize)]
 struct Head {
     format: u32,
 }
 
 impl Rules {
-    /// The rules that are built in.
+    /// The built-in rules.
     pub fn builtin() -> Result<Self, RedactError> {
         let nothing = Self {
             version: String::new(),
@@ -167,12 +167,12 @@ impl Rules {
         nothing.with(BUILTIN)
     }
 
-    /// Reads a file. What it does not say is as in the built-in rules.
+    /// Parses a file. What it omits is as in the built-in rules.
     pub fn parse(text: &str) -> Result<Self, RedactError> {
         Self::builtin()?.with(text)
     }
 
-    /// What becomes of an entity.
+    /// Action on an entity.
     pub fn action(&self, entity: Entity) -> Action {
         self.entities
             .get(&entity)
@@ -184,6 +184,7 @@ impl Rules {
         let syntax = |error: toml::de::Error| RedactError::Syntax {
             what: error.to_string().trim_end().to_owned(),
         };
+        // Twice: a wrong format is to be reported before the unknown keys that come with it.
         let head: Head = toml::from_str(text).map_err(syntax)?;
         if head.format != FORMAT {
             return Err(RedactError::Format {
@@ -238,7 +239,7 @@ impl Rules {
             if !WORD_BYTES.contains(&word.len()) || word.trim() != word {
                 return Err(RedactError::Word {
                     word: word.clone(),
-                    what: "it is too short or too long, or has space around it",
+                    what: "too short, too long, or surrounded by spaces",
                 });
             }
         }
@@ -249,7 +250,7 @@ impl Rules {
             if !names.insert(&rule.id) {
                 return Err(RedactError::Rule {
                     rule: rule.id.clone(),
-                    what: "there is another rule with this name",
+                    what: "another rule has the same name",
                 });
             }
         }
@@ -276,7 +277,7 @@ fn check_service(service: &Service) -> Result<(), RedactError> {
         return refused("the prefix is too short or too long, or not ASCII");
     }
     if least == 0 || least > most || most > KEY_CHARS_MAX {
-        return refused("no key can be so long");
+        return refused("invalid range of lengths");
     }
     Ok(())
 }
@@ -286,7 +287,7 @@ fn check_policy(rule: &PolicyRule) -> Result<(), RedactError> {
     if rule.id.is_empty() || rule.id.len() > PHRASE_BYTES_MAX || !rule.id.bytes().all(plain) {
         return Err(RedactError::Rule {
             rule: rule.id.clone(),
-            what: "a mark could not show it",
+            what: "a name has 1 to 200 lower-case letters, digits or `-`",
         });
     }
     limit("phrases", rule.phrases.len(), WORDS_MAX)?;
@@ -295,14 +296,14 @@ fn check_policy(rule: &PolicyRule) -> Result<(), RedactError> {
         if phrase.trim().len() < *WORD_BYTES.start() || phrase.len() > PHRASE_BYTES_MAX {
             return Err(RedactError::Word {
                 word: phrase.clone(),
-                what: "the phrase is too short or too long",
+                what: "too short or too long",
             });
         }
     }
     check_action(&format!("rule `{}`", rule.id), rule.action)
 }
 
-/// Words of others are not worth a token: they are masked, dropped or looked at.
+/// Content and profanity cannot be hashed or tokenised: only masked, dropped or reviewed.
 fn check_action(what: &str, action: Action) -> Result<(), RedactError> {
     let action = match action {
         Action::Keep | Action::Mask | Action::Drop | Action::Review => return Ok(()),

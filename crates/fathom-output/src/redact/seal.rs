@@ -1,7 +1,7 @@
-//! What stands in the place of a value: a mark, a keyed hash, or a sealed token that the key opens again.
+//! Replacements of values: keyed hashes, and sealed tokens that the key opens again.
 //!
-//! Sealing is deterministic: the nonce is a keyed hash of the value, so the same value gives the same token. Who lacks the
-//! key learns a value's length, and whether two values are equal.
+//! Sealing is deterministic: the nonce is a keyed hash of the value, so the same value gives the same token.
+//! Without the key one learns a value's length, and whether two values are equal.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -14,25 +14,27 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// Bytes of a key.
+/// Size of a key in bytes.
 pub const KEY_BYTES: usize = 32;
-/// Longest token that is opened, in characters.
+/// Maximum length of a token that is opened, in characters.
 const TOKEN_CHARS_MAX: usize = 64 * 1024;
-/// Bytes of a hash that a mark shows.
+/// Number of hash bytes shown in a mark.
 const HASH_BYTES: usize = 8;
+// 24 bytes of a keyed hash, long enough that no two values share a nonce.
 const NONCE_BYTES: usize = 24;
 const TAG_BYTES: usize = 16;
 const HMAC_BLOCK_BYTES: usize = 64;
+// One subkey per purpose: hashes are shown, and must not help with tokens.
 const CIPHER_TAG: &[u8] = b"fathom/redact/1/cipher";
 const NONCE_TAG: &[u8] = b"fathom/redact/1/nonce";
 const HASH_TAG: &[u8] = b"fathom/redact/1/hash";
 
-/// The secret with which values are hashed and tokenised.
+/// The key for hashing and tokenising values.
 #[derive(Clone)]
 pub struct Key(Zeroizing<[u8; KEY_BYTES]>);
 
 impl Key {
-    /// Takes a key that is known.
+    /// A key from its bytes.
     pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
         Self(Zeroizing::new(bytes))
     }
@@ -51,6 +53,7 @@ impl Key {
     pub(super) fn hash(&self, kind: &str, value: &str) -> String {
         let digest: [u8; 32] = keyed(&self.subkey(HASH_TAG))
             .chain_update(kind)
+            // A separator, or a kind could be continued by the value.
             .chain_update([0])
             .chain_update(value)
             .finalize()
@@ -64,7 +67,7 @@ impl Key {
             })
     }
 
-    /// Seals a value. Nothing when it cannot be sealed, which only a value of many gigabytes could be.
+    /// Seals a value. `None` if it cannot be sealed, which only a value of many gigabytes could cause.
     pub(super) fn seal(&self, kind: &str, value: &str) -> Option<String> {
         let digest: [u8; 32] = keyed(&self.subkey(NONCE_TAG))
             .chain_update(kind)
@@ -79,13 +82,14 @@ impl Key {
         let nonce: &[u8; NONCE_BYTES] = (&*nonce).try_into().ok()?;
         let tag = self
             .cipher()
+            // The kind is associated data: a token cannot be opened under another name.
             .encrypt_inout_detached(&XNonce::from(*nonce), kind.as_bytes(), body.into())
             .ok()?;
         bytes.extend_from_slice(&tag);
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// Opens a token; nothing when it was not sealed with this key as this kind.
+    /// Opens a token; `None` if it was not sealed with this key as this kind.
     pub(super) fn open(&self, kind: &str, token: &str) -> Option<String> {
         if token.len() > TOKEN_CHARS_MAX {
             return None;
@@ -117,7 +121,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A shorter key is filled up with zeros to a block: so HMAC defines it.
+/// HMAC pads a shorter key with zeros to the block size.
 fn keyed(key: &[u8; KEY_BYTES]) -> Hmac<Sha256> {
     let mut block = Zeroizing::new([0; HMAC_BLOCK_BYTES]);
     block[..KEY_BYTES].copy_from_slice(key);

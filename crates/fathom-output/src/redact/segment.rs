@@ -1,43 +1,45 @@
-//! Where a text is cut into segments. Each is filtered by itself.
+//! Cuts a text into segments, each of which is filtered by itself.
 //!
-//! A cut depends on what is written and never on how it arrives: the first place at which a rule holds, with all that the
-//! rule looks at. What comes later cannot move it. So a text gives the same segments in one piece and byte by byte.
+//! A cut depends on the text and never on how it arrives: it is the first position at which a rule holds, given
+//! everything that the rule looks at. Later text cannot move it. So a text gives the same segments in one piece
+//! and byte by byte.
 
 use super::scan::{KEY_MARK_BYTES_MAX, key_begin, key_end_mark, unfinished_key};
 
-/// Longest segment. A line that is longer is looked at in windows of this size.
+/// Maximum size of a segment. A longer line is processed in windows of this size.
 pub const WINDOW_BYTES: usize = 16 * 1024;
-/// How much of a window is looked at again with the next one: nothing that is recognised and not longer is cut in two.
+/// Size of the part of a window that is processed again with the next one: no entity up to this size is cut in
+/// two.
 pub const OVERLAP_BYTES: usize = 4 * 1024;
-/// Longest private key that is held back for its end.
+/// Maximum size of a private key that is held back for its end.
 pub const KEY_BYTES_MAX: usize = 16 * 1024;
 
-/// What comes next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// More has to arrive before anything can be said.
+    /// Nothing can be decided before more text arrives.
     Wait,
     /// A segment of this many bytes.
     Segment(usize),
-    /// A window of this many bytes, which goes on.
+    /// A window of this many bytes, to be continued.
     Window(usize),
 }
 
-/// Finds the next cut, and remembers what it has looked at.
+/// Finds the next cut, and remembers what was already examined.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Cutter {
-    /// Bytes that hold no cut.
+    /// Bytes without a cut.
     seen: usize,
-    /// Whether an odd number of quotes stands before `seen`.
+    /// True if there is an odd number of quotes before `seen`.
     quoted: bool,
-    /// Bytes in which no private key ends.
+    /// Bytes without the end of a private key.
     no_key_end: usize,
-    /// Bytes that were looked at, each as often as it was.
+    /// Bytes examined, each as often as it was.
     pub(super) steps: u64,
 }
 
 impl Cutter {
-    /// Looks for the next cut. `ended` tells that nothing more comes.
+    /// Finds the next cut. `ended` is true if no more text comes.
     pub(super) fn next(&mut self, text: &str, ended: bool) -> Next {
         if text.is_empty() {
             return Next::Wait;
@@ -45,7 +47,7 @@ impl Cutter {
         match self.line(text) {
             Some(end) => self.with_key(text, end, ended),
             None if text.len() >= WINDOW_BYTES => {
-                // What lies beyond the window must not matter, not even by its first byte.
+                // Text beyond the window must not matter, not even its first byte.
                 let window = floor(text, WINDOW_BYTES);
                 self.with_key_in_window(text, window, ended)
             }
@@ -54,9 +56,9 @@ impl Cutter {
         }
     }
 
-    /// Forgets a segment that is done.
+    /// Drops a finished segment.
     pub(super) fn advance(&mut self, bytes: usize) {
-        // What was looked at behind a cut holds no cut either.
+        // Text already examined after a cut contains no cut either.
         self.seen = self.seen.saturating_sub(bytes);
         self.quoted &= self.seen > 0;
         self.no_key_end = self.no_key_end.saturating_sub(bytes);
@@ -78,7 +80,7 @@ impl Cutter {
                 b'\n' => return Some(self.seen + 1),
                 b'"' => self.quoted = !self.quoted,
                 b'.' | b'!' | b'?' if !self.quoted => {
-                    // One or two more bytes tell whether a sentence ends here.
+                    // One or two more bytes show if a sentence ends here.
                     let ends = match (bytes.get(self.seen + 1), bytes.get(self.seen + 2)) {
                         (None, _) | (Some(b' '), None) => return None,
                         (Some(b' '), Some(after)) => {
@@ -100,7 +102,7 @@ impl Cutter {
         None
     }
 
-    /// A segment with the mark of a private key goes on to the end of the key.
+    /// A segment with the start of a private key extends to the end of the key.
     fn with_key(&mut self, text: &str, end: usize, ended: bool) -> Next {
         match key_begin(&text[..end]) {
             Some(begin) => self.key(text, begin, ended),
@@ -110,7 +112,7 @@ impl Cutter {
 
     fn with_key_in_window(&mut self, text: &str, window: usize, ended: bool) -> Next {
         match key_begin(&text[..window]) {
-            // The key is a segment by itself once what stands before it is done.
+            // The key becomes a segment of its own once the text before it is finished.
             Some(0) => self.key(text, 0, ended),
             Some(begin) => Next::Segment(begin),
             None => Next::Window(window),
@@ -119,7 +121,7 @@ impl Cutter {
 
     fn key(&mut self, text: &str, begin: usize, ended: bool) -> Next {
         let limit = floor(text, begin + KEY_BYTES_MAX);
-        // A mark may lie across the place up to which there is none.
+        // An end mark may straddle the position up to which there is none.
         let from = floor(
             text,
             begin.max(self.no_key_end.saturating_sub(KEY_MARK_BYTES_MAX)),
@@ -138,7 +140,7 @@ impl Cutter {
     }
 }
 
-/// The last boundary of characters that is not after a place.
+/// The last character boundary at or before a position.
 pub(super) fn floor(text: &str, at: usize) -> usize {
     text.floor_char_boundary(at)
 }

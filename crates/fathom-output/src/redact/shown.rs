@@ -1,14 +1,14 @@
-//! What may be shown of a text. As long as nothing changes, nothing is copied.
+//! The visible form of a text. Nothing is copied until something changes.
 
 use std::borrow::Cow;
 
-/// A text that is shown piece by piece, beside the one that it is made from.
+/// A text that is shown piece by piece, and its source.
 #[derive(Debug)]
 pub(super) struct Shown<'a> {
     source: &'a str,
-    /// How much of the source is shown as it is, while nothing differs.
+    /// Size of the unchanged beginning of the source.
     same: usize,
-    /// What is shown, from the first difference on.
+    /// The visible text, from the first change on.
     own: Option<String>,
 }
 
@@ -21,7 +21,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Shows the next bytes of the source as they are. All before them has been shown, or put otherwise.
+    /// Shows the next bytes of the source unchanged. Everything before them has been shown or replaced.
     pub(super) fn keep(&mut self, next: &str) {
         match &mut self.own {
             Some(own) => own.push_str(next),
@@ -29,7 +29,7 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// Shows something else in the place of what comes next in the source.
+    /// Shows another text instead of the next part of the source.
     pub(super) fn put(&mut self, text: &str) {
         let own = self.own.get_or_insert_with(|| {
             let mut own = String::with_capacity(self.source.len());

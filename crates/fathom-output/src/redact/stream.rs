@@ -1,4 +1,4 @@
-//! A text that is filtered as it arrives.
+//! Filters a text while it arrives.
 
 use std::borrow::Cow;
 use std::mem;
@@ -11,25 +11,26 @@ use super::segment::{Cutter, Next, OVERLAP_BYTES, floor};
 use super::shown::Shown;
 use super::{Compiled, Redacted};
 
-/// How far before its target a window is rather cut at a space.
+/// Maximum distance from the target at which a window is cut at a space.
 const SPACE_BYTES_MAX: usize = 256;
 
-/// A text on its way. What comes out is the same, however the text is cut into pieces.
+/// A text that arrives in pieces. The result does not depend on how the text is cut.
 ///
-/// At most a window and a private key are held back. Whole text is filtered by the same machine: it is a stream of one piece.
+/// At most a window and a private key are held back. A whole text is filtered by the same code: it is a stream
+/// of one piece.
 #[derive(Debug)]
 pub struct Stream {
     compiled: Arc<Compiled>,
-    /// What has arrived and is not yet decided.
+    /// Text that has arrived and is not yet decided.
     held: String,
-    /// The first bytes of a character whose others are still to come.
+    /// The first bytes of an incomplete character.
     split: Vec<u8>,
     cutter: Cutter,
     before: Before,
-    /// Bytes of the text before what is held.
+    /// Size of the text before `held`.
     passed: usize,
     spans: Vec<Span>,
-    /// Inside a token that is longer than a window: the rest of it goes too.
+    /// Inside a token longer than a window: the rest of it is removed too.
     swallowing: bool,
     steps: u64,
 }
@@ -49,7 +50,7 @@ impl Stream {
         }
     }
 
-    /// Takes a piece and returns what can be shown by now.
+    /// Adds a piece and returns what can be shown by now.
     #[must_use]
     pub fn push(&mut self, piece: &str) -> String {
         if !self.split.is_empty() {
@@ -59,7 +60,7 @@ impl Stream {
         self.pump(false)
     }
 
-    /// Takes a piece of UTF-8 that may end inside a character. What is no UTF-8 becomes `U+FFFD`, as in
+    /// Adds a piece of UTF-8 that may end inside a character. Invalid UTF-8 becomes `U+FFFD`, as in
     /// [`String::from_utf8_lossy`] of the whole.
     #[must_use]
     pub fn push_bytes(&mut self, piece: &[u8]) -> String {
@@ -87,7 +88,7 @@ impl Stream {
         self.pump(false)
     }
 
-    /// Says that nothing more comes and returns the rest.
+    /// Ends the text and returns the rest.
     #[must_use]
     pub fn finish(&mut self) -> String {
         if !mem::take(&mut self.split).is_empty() {
@@ -96,12 +97,12 @@ impl Stream {
         self.pump(true)
     }
 
-    /// What was found since this was asked last. Places count from the beginning of the text.
+    /// Findings since the last call. Positions count from the start of the text.
     pub fn take_spans(&mut self) -> Vec<Span> {
         mem::take(&mut self.spans)
     }
 
-    /// How many bytes were looked at by now, each as often as it was. It grows with the text and no faster.
+    /// Number of bytes examined so far, each as often as it was. It grows linearly with the text.
     pub fn steps(&self) -> u64 {
         self.steps + self.cutter.steps
     }
@@ -114,7 +115,7 @@ impl Stream {
         }
     }
 
-    /// A text that is there as a whole: what is shown of it is copied only where it changes.
+    /// Filters a whole text, which is copied only if it changes.
     pub(super) fn all_of<'t>(&mut self, text: &'t str) -> Cow<'t, str> {
         let mut shown = Shown::new(text);
         self.run(text, true, &mut shown);
@@ -131,7 +132,7 @@ impl Stream {
         shown
     }
 
-    /// Shows as much of what is held as can be decided, and tells how much that was.
+    /// Shows as much of `held` as can be decided, and returns the size of that part.
     fn run(&mut self, held: &str, ended: bool, shown: &mut Shown<'_>) -> usize {
         let mut done = 0;
         loop {
@@ -159,7 +160,7 @@ impl Stream {
         done
     }
 
-    /// Filters a piece, shows it, and tells how much of it is done.
+    /// Filters a piece, shows it, and returns the size of the finished part.
     fn filter(&mut self, text: &str, piece: Piece, shown: &mut Shown<'_>) -> usize {
         let compiled = Arc::clone(&self.compiled);
         let (found, steps) = Scan::run(&compiled.recognisers, &mut self.before, text);
@@ -168,6 +169,7 @@ impl Stream {
             .into_iter()
             .map(|found| compiled.edit(found, text))
             .collect();
+        // Before the draft is changed: later filters may absorb these edits, but a finding stays a finding.
         let mut spans: Vec<Span> = edits.iter().map(|edit| self.span(edit)).collect();
         let mut draft = Draft::new(text, edits);
         draft.apply(compiled.content.edits(&draft.text()));
@@ -211,12 +213,12 @@ impl Stream {
     }
 }
 
-/// What a piece of a text is.
+/// Kind of a piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    /// A segment, which is done as a whole.
+    /// A segment, which is finished as a whole.
     Whole,
-    /// A window into a long line: its end is looked at again.
+    /// A window into a long line: its end is processed again.
     Window,
 }
 
@@ -224,12 +226,12 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_./+=~:".contains(&byte)
 }
 
-/// Whether something may have been known by the word before it, and would not be without it.
+/// True if the finding may depend on the word before it.
 fn follows_word(edit: &Edit) -> bool {
     matches!(edit.kind, Kind::Entity(Entity::Secret | Entity::Password))
 }
 
-/// Where a window is cut: before its end, at a space if there is one, and never inside something that was found.
+/// Position at which to cut a window: before its end, at a space if possible, and never inside a finding.
 fn cut_in(text: &str, edits: &[Edit]) -> usize {
     let target = text.len().saturating_sub(OVERLAP_BYTES).max(1);
     let floor_at = target.saturating_sub(SPACE_BYTES_MAX);
@@ -244,7 +246,7 @@ fn cut_in(text: &str, edits: &[Edit]) -> usize {
     };
     let cut_in_two = |edit: &&Edit| begin(edit) < cut && cut < edit.end;
     match edits.iter().find(cut_in_two) {
-        // Each window must bring the text on.
+        // Each window must advance the text.
         Some(edit) if edit.start > target / 2 && !follows_word(edit) => edit.start,
         Some(edit) => edit.end,
         None => cut,

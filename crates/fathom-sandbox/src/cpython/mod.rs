@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::control::Control;
 use crate::engine::{Process, Worker, prefer_to_lose};
 use crate::error::SandboxError;
-use crate::filter;
+use crate::filter::{self, FilterError};
 use crate::material::{SHARED_BYTES_MIN, Sealed, Small};
 use crate::options::{Interpreter, Isolation};
 use crate::sandbox;
@@ -62,10 +62,29 @@ const BEGIN_MAX: Duration = Duration::from_secs(30);
 const OPEN_MAX: Duration = Duration::from_secs(30);
 
 /// Most threads and processes of the user that the sandbox runs as, as its processes see it.
+// High, because the kernel counts everything that the user runs, and not only what is ours.
 const THREADS_MAX: u32 = 8_192;
 
 /// More than a machine has; a larger limit is no number that the kernel takes.
 const MEMORY_BYTES_MAX: u64 = 1 << 46;
+
+/// A Python that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    #[error(transparent)]
+    Control(#[from] SandboxError),
+    #[error(transparent)]
+    Start(#[from] io::Error),
+    #[error("it did not get ready in time")]
+    Late,
+    #[error("it ended before it was ready ({0})")]
+    Ended(io::Error),
+    /// The base process gives the reason itself.
+    #[error("{0}")]
+    Refused(String),
+}
 
 /// The base process.
 #[derive(Debug)]
@@ -121,12 +140,11 @@ enum Done {
 }
 
 impl Base {
-    /// Whether no session can come of it any more.
+    /// Tells whether no further session can be forked from it.
     pub(crate) fn is_broken(&self) -> bool {
         self.control.is_broken()
     }
 
-    /// Its process.
     #[cfg(test)]
     #[expect(clippy::used_underscore_binding, reason = "only a test looks at it")]
     pub(crate) fn number(&self) -> Option<u32> {
@@ -134,7 +152,7 @@ impl Base {
     }
 
     /// Starts the base process on this Python; an error says why it cannot be used.
-    pub(crate) async fn begin(program: &Path) -> Result<(Self, Isolation), String> {
+    pub(crate) async fn begin(program: &Path) -> Result<(Self, Isolation), Unusable> {
         Self::begin_with(program, filter::base()?, filter::session()?).await
     }
 
@@ -142,7 +160,7 @@ impl Base {
         program: &Path,
         base_filters: Vec<Vec<u8>>,
         session_filters: Vec<Vec<u8>>,
-    ) -> Result<(Self, Isolation), String> {
+    ) -> Result<(Self, Isolation), Unusable> {
         let setup = Setup {
             base_filters,
             session_filters,
@@ -150,8 +168,8 @@ impl Base {
             recipes: RECIPES,
             threads_max: THREADS_MAX,
         };
-        let (control, theirs) = Control::pair().map_err(|error| error.to_string())?;
-        let child = start(program, theirs).map_err(|error| error.to_string())?;
+        let (control, theirs) = Control::pair()?;
+        let child = start(program, theirs)?;
         // It waits for its source, and says nothing of itself to others after that.
         prefer_to_lose(child.id().unwrap_or_default());
         let talk = async {
@@ -161,10 +179,10 @@ impl Base {
         };
         let begun = timeout(BEGIN_MAX, talk)
             .await
-            .map_err(|_| "it did not get ready in time".to_owned())?
-            .map_err(|error| format!("it ended before it was ready ({error})"))?;
+            .map_err(|_| Unusable::Late)?
+            .map_err(Unusable::Ended)?;
         match begun.0 {
-            Begun::Refused { refused } => Err(refused),
+            Begun::Refused { refused } => Err(Unusable::Refused(refused)),
             Begun::Ready { version, landlock } => {
                 let isolation = Isolation {
                     interpreter: Interpreter::CPython,
@@ -192,6 +210,7 @@ impl Base {
 )]
 fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
     Command::new(program)
+        // The standard library alone, whatever packages are installed, and no files of byte code.
         .args(["-S", "-s", "-B", "-X", "utf8", "-c", STUB])
         .env_clear()
         // Sets and dictionaries keep their order in a replay. The parser of XML takes 0 for no seed at all.
@@ -208,7 +227,7 @@ fn start(program: &Path, control: OwnedFd) -> io::Result<Child> {
         .spawn()
 }
 
-/// What sessions on one context are forked from.
+/// Source of the sessions on one context.
 #[derive(Clone, Debug)]
 pub(crate) enum Template {
     /// A process that holds the material, for all sessions together.
@@ -334,6 +353,7 @@ async fn exchange(
     order: &Order,
     descriptors: &[std::os::fd::BorrowedFd<'_>],
 ) -> Result<Process, SandboxError> {
+    // Replies have no number: one exchange must be over before the next begins.
     let _turn = turn.lock().await;
     if control.is_broken() {
         return Err(failed(io::ErrorKind::UnexpectedEof.into()));

@@ -8,7 +8,7 @@ use seccompiler::{
     sock_filter,
 };
 
-use super::{CLONE_NEW, condition, errno, filter, open_calls};
+use super::{CLONE_NEW, FilterError, condition, errno, filter, open_calls};
 
 /// Not named everywhere yet; its number is the same on all processors.
 const SYS_FCHMODAT2: i64 = 452;
@@ -125,7 +125,7 @@ const DENIED_OLD: &[i64] = &[
 const DENIED_OLD: &[i64] = &[];
 
 /// The filters of a process with this number.
-pub(crate) fn confined(process: u32) -> Result<Vec<BpfProgram>, String> {
+pub(crate) fn confined(process: u32) -> Result<Vec<BpfProgram>, FilterError> {
     let mut rules = open_calls(&[DENIED, DENIED_OLD]);
     // Times of a file that is open may be set, those of a path not; limits may be read.
     rules.insert(libc::SYS_utimensat, vec![differs(1, 0)?]);
@@ -134,6 +134,7 @@ pub(crate) fn confined(process: u32) -> Result<Vec<BpfProgram>, String> {
     rules.insert(libc::SYS_sched_setaffinity, vec![differs(0, 0)?]);
     // A program may end itself.
     rules.insert(libc::SYS_tgkill, vec![differs(0, process.into())?]);
+    // A rule for each bit: all conditions of one rule must hold, but one rule of a call suffices.
     rules.insert(libc::SYS_clone, each_bit(0, CLONE_NEW)?);
     Ok(vec![
         filter(rules, SeccompAction::Allow, errno(libc::EPERM))?,
@@ -147,14 +148,14 @@ pub(crate) fn confined(process: u32) -> Result<Vec<BpfProgram>, String> {
     ])
 }
 
-fn differs(argument: u8, value: u64) -> Result<SeccompRule, String> {
+fn differs(argument: u8, value: u64) -> Result<SeccompRule, FilterError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, value)
         .and_then(|condition| SeccompRule::new(vec![condition]))
-        .map_err(|error| error.to_string())
+        .map_err(FilterError::from)
 }
 
 /// Matches when any bit under the mask is set.
-fn each_bit(argument: u8, mask: u64) -> Result<Vec<SeccompRule>, String> {
+fn each_bit(argument: u8, mask: u64) -> Result<Vec<SeccompRule>, FilterError> {
     let bits = (0..u64::BITS).map(|n| 1 << n).filter(|bit| mask & bit != 0);
     bits.map(|bit| condition(argument, bit, bit)).collect()
 }

@@ -1,4 +1,4 @@
-//! When a cell is late, and what is done then.
+//! Deadlines of a cell, and what happens at them.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const LATE_FRAMES: u32 = 16;
 const BESIDE_MAX: Duration = Duration::from_millis(100);
 
 impl Talk<'_> {
-    /// When the worker must have done what it is about.
+    /// The worker's deadline for its current task.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let goes = self.paused() && self.halted.is_none();
         let reads = self.live.outbox.deadline().filter(|_| goes);
@@ -58,7 +58,8 @@ impl Talk<'_> {
         (load.computed.saturating_sub(before) > self.time_max).then(|| self.timed_out())
     }
 
-    /// What computes beside its open questions takes a turn like all others, or stands still until there is one or an answer comes.
+    /// A cell that computes beside its open questions takes a turn like all others, or stands still until there is one or an
+    /// answer comes.
     fn ration(&mut self, computes: bool) {
         // Who waits for it has it first.
         self.permit = None;

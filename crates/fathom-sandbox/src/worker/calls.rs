@@ -1,4 +1,4 @@
-//! What code in a cell can call beyond its interpreter.
+//! Functions that code in a cell can call beyond its interpreter.
 
 use std::io;
 
@@ -52,7 +52,7 @@ pub(super) enum Submission {
     Variable(String),
 }
 
-/// What a call submits, if that is what it does.
+/// The value that a call submits, if it submits one.
 pub(super) fn submission(call: &ReplFunctionCall) -> Option<Result<Submission, MontyException>> {
     if call.object_id.is_some() {
         return None;
@@ -85,7 +85,7 @@ pub(super) struct Host {
     pub(super) wire: Wire,
     cell: u32,
     question: u32,
-    /// How often the time was asked for. It moves on by a millisecond each time, so that a replay sees the same.
+    /// Number of requests for the time. It advances by a millisecond each, so that a replay sees the same.
     ticks: u32,
 }
 
@@ -129,6 +129,8 @@ impl Host {
         }
         self.wire.send_json(&frame)?;
         let reply = self.answer()?;
+        // Counted here, not when refused above: a cell that is replayed must number its questions as before, and the host
+        // has seen only those that were sent.
         self.question += 1;
         Ok(result(reply, name.ends_with("_batched")))
     }
@@ -145,7 +147,7 @@ impl Host {
         Err(io::ErrorKind::UnexpectedEof.into())
     }
 
-    /// What the interpreter would ask the system: there is a fixed time, and there is nothing else.
+    /// Answers requests to the system: there is a fixed time, and there is nothing else.
     pub(super) fn system(&mut self, call: &OsFunctionCall) -> ExtFunctionResult {
         match call {
             OsFunctionCall::DateToday => MontyObject::Date(MontyDate {
@@ -184,7 +186,7 @@ impl Host {
     }
 }
 
-/// Whether a call has one prompt, or a list of them.
+/// Form of a call: one prompt, or a list of them.
 #[derive(Clone, Copy)]
 enum Count {
     One,
@@ -204,7 +206,7 @@ fn query(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, MontyEx
             None => Ok(prompt),
             Some(part) => values::given(&part)
                 .map(|part| format!("{prompt}\n\n{}", part["text"].as_str().unwrap_or_default()))
-                .map_err(|error| value_error(&error)),
+                .map_err(|error| value_error(&error.to_string())),
         })
         .collect::<Result<Vec<String>, MontyException>>()?;
     let mut question = json!({ "prompts": prompts });
@@ -230,7 +232,8 @@ fn recurse(call: &ReplFunctionCall, count: Count) -> Result<Option<Value>, Monty
     let task = |(goal, context): (String, Option<MontyObject>)| {
         let mut task = json!({ "goal": goal });
         if let Some(context) = context {
-            task["context"] = values::given(&context).map_err(|error| value_error(&error))?;
+            task["context"] =
+                values::given(&context).map_err(|error| value_error(&error.to_string()))?;
         }
         Ok(task)
     };
@@ -348,7 +351,7 @@ fn result(reply: Reply, batched: bool) -> ExtFunctionResult {
     MontyObject::List(outcomes.into_iter().map(item).collect()).into()
 }
 
-/// Whether the message of an exception is that of a fault.
+/// Tells whether the message of an exception is that of a fault.
 pub(super) fn is_fault(message: &str) -> bool {
     let name = message.split(':').next().unwrap_or_default();
     FAULTS.iter().any(|(fault, _)| *fault == name)

@@ -27,7 +27,7 @@ pub(super) struct Session {
     naming: String,
 }
 
-/// How a cell's code was left.
+/// End of a cell's code.
 enum Left {
     /// With its last value, or an exception.
     Ended(Result<MontyObject, MontyException>),
@@ -105,14 +105,14 @@ impl Session {
         self.host.wire.send(&json!({ "end": end }))
     }
 
-    /// What the cell hands over: what it submitted, or else what stands in `answer` once that is called ready.
+    /// The value that the cell hands over: the submitted one, or else that of `answer` once it is ready.
     fn given(
         &mut self,
         submitted: Option<MontyObject>,
         end: &mut Value,
     ) -> Result<Option<Value>, Value> {
         let handed_over = |value: &MontyObject| {
-            values::given(value).map_err(|error| raised("ValueError", &error))
+            values::given(value).map_err(|error| raised("ValueError", &error.to_string()))
         };
         if let Some(value) = submitted {
             return handed_over(&what_it_holds(value)).map(Some);
@@ -243,10 +243,10 @@ impl Session {
     }
 }
 
-/// How code begins to give a variable.
+/// Beginning of a call that gives a variable.
 const FINAL_VAR: &str = "FINAL_VAR(";
 
-/// What a session begins with, beside the context.
+/// Variables of a new session, beside the context.
 fn beginning() -> String {
     let mut code = String::new();
     let mut names = String::new();
@@ -260,7 +260,7 @@ fn beginning() -> String {
     code + &format!("QueryError = ({names})\nanswer = {{'content': '', 'ready': False}}\n")
 }
 
-/// Who submits `answer` itself means what stands in it.
+/// The content of `answer`, where a cell submits `answer` itself.
 fn what_it_holds(value: MontyObject) -> MontyObject {
     let content = match &value {
         MontyObject::Dict(pairs) => match pairs.iter().collect::<Vec<_>>().as_slice() {
@@ -275,7 +275,7 @@ fn what_it_holds(value: MontyObject) -> MontyObject {
     content.unwrap_or(value)
 }
 
-/// How code names a variable that is the answer.
+/// The variable that code names as the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Named {
     /// It gives the value of one.

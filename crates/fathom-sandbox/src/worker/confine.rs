@@ -14,9 +14,11 @@ use landlock::{
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
+use super::lockdown::LockError;
 use crate::filter;
 
-/// What programs need to start and to work. There is no `/proc`, `/home` or `/tmp`, and nothing of `/etc` that tells of people.
+/// Paths that programs need to start and to work. There is no `/proc`, `/home` or `/tmp`, and nothing of `/etc` that tells of
+/// people.
 const READ_ONLY: [&str; 10] = [
     "/usr",
     "/bin",
@@ -30,7 +32,7 @@ const READ_ONLY: [&str; 10] = [
     "/dev/urandom",
 ];
 
-/// What may be written to because it goes nowhere.
+/// Devices that discard what is written to them.
 const SINKS: [&str; 2] = ["/dev/null", "/dev/zero"];
 
 /// Most files that are open at a time.
@@ -39,7 +41,7 @@ const FILES_MAX: u64 = 256;
 /// Most threads and processes of the user that the program runs as, as it sees them.
 const THREADS_MAX: u64 = 8_192;
 
-/// What to become.
+/// The program to become.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
     pub(crate) program: PathBuf,
@@ -59,7 +61,7 @@ pub(super) fn become_program(job: &Job) -> String {
     let mut command = command(job);
     match lock_in(job) {
         Ok(()) => format!("it cannot be started: {}", command.exec()),
-        Err(reason) => reason,
+        Err(error) => error.to_string(),
     }
 }
 
@@ -81,18 +83,20 @@ fn command(job: &Job) -> Command {
     command
 }
 
-fn lock_in(job: &Job) -> Result<(), String> {
+fn lock_in(job: &Job) -> Result<(), LockError> {
+    // Whatever else is open here would be open in the program, too.
     close_fds::set_fds_cloexec(3, &[]);
     let filters = filter::confined(std::process::id())?;
     deny_files(job)?;
     limit(job)?;
+    // Last, because they deny setting limits.
     for program in &filters {
-        seccompiler::apply_filter(program).map_err(|error| error.to_string())?;
+        seccompiler::apply_filter(program)?;
     }
     verify()
 }
 
-fn deny_files(job: &Job) -> Result<(), String> {
+fn deny_files(job: &Job) -> Result<(), LockError> {
     let read = AccessFs::from_read(ABI::V6);
     let look = make_bitflags!(AccessFs::{ReadFile | ReadDir});
     // Neither to execute what was written, nor to make devices.
@@ -113,14 +117,14 @@ fn deny_files(job: &Job) -> Result<(), String> {
             .add_rules(path_beneath_rules([&job.folder], write))?
             .restrict_self()
     };
-    let status = restrict().map_err(|error| error.to_string())?;
+    let status = restrict()?;
     if status.ruleset == RulesetStatus::NotEnforced {
-        return Err("this kernel has no landlock".to_owned());
+        return Err(LockError::NoLandlock);
     }
     Ok(())
 }
 
-fn limit(job: &Job) -> Result<(), String> {
+fn limit(job: &Job) -> Result<(), LockError> {
     for (resource, most) in [
         (Resource::As, job.memory),
         (Resource::Cpu, job.seconds),
@@ -133,21 +137,21 @@ fn limit(job: &Job) -> Result<(), String> {
             current: Some(most),
             maximum: Some(most),
         };
-        setrlimit(resource, limit).map_err(|error| format!("cannot limit itself: {error}"))?;
+        setrlimit(resource, limit).map_err(LockError::Limit)?;
     }
     Ok(())
 }
 
 /// Tries what must fail by now.
-fn verify() -> Result<(), String> {
+fn verify() -> Result<(), LockError> {
     let denied = |result: io::Result<()>| {
         result.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
     };
     if !denied(File::open(Path::new("/")).map(drop)) {
-        return Err("files can still be opened".to_owned());
+        return Err(LockError::OpenFiles);
     }
     if !denied(UnixStream::pair().map(drop)) {
-        return Err("sockets can still be made".to_owned());
+        return Err(LockError::OpenSockets);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a cell prints, and how much memory it uses.
+//! Printed output of a cell, and its memory usage.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -31,9 +31,10 @@ impl Meter {
         })
     }
 
-    /// What is resident now does not count. Gives what there is of addresses, in bytes.
+    /// Starts the count: memory that is resident now does not count. Returns the size of the address space, in bytes.
     pub(super) fn begin(&self) -> u64 {
         let [size, resident] = self.read();
+        // Relaxed: they are numbers alone, and no other memory depends on them.
         BASELINE_MEMORY.store(resident, Ordering::Relaxed);
         LIVE_MEMORY.store(resident, Ordering::Relaxed);
         size as u64
@@ -63,7 +64,7 @@ pub(super) struct Out {
     bytes: u64,
     /// As many of them as the host was told of while the cell ran.
     told: u64,
-    /// Whether something was left out of the beginning.
+    /// Set when something was left out of the beginning.
     head_full: bool,
     pub(super) meter: Meter,
 }

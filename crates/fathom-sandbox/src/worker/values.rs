@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::calls::is_fault;
 use crate::frames::VALUE_BYTES_MAX;
 
-/// How deep it may be.
+/// Maximum depth of a value.
 const VALUE_DEPTH_MAX: usize = 200;
 
 /// Reads JSON into a value.
@@ -17,7 +17,7 @@ pub(super) fn from_json(json: &str) -> Result<MontyObject, serde_json::Error> {
     serde_json::from_str::<Json>(json).map(|json| json.0)
 }
 
-/// What JSON that was read already stands for.
+/// Converts parsed JSON to a value.
 pub(super) fn from_value(value: Value) -> MontyObject {
     Json::deserialize(value).map_or(MontyObject::None, |json| json.0)
 }
@@ -85,29 +85,35 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
+/// A value that cannot be handed over. The cell sees the text in an exception.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum GivenError {
+    #[error("the value is too large or too deep to be handed over")]
+    TooLarge,
+    /// A fault of a question is in the value.
+    #[error("{0}")]
+    Fault(String),
+}
+
 /// A value as it is handed over: a string as it is, all else as JSON.
-pub(super) fn given(value: &MontyObject) -> Result<Value, String> {
+pub(super) fn given(value: &MontyObject) -> Result<Value, GivenError> {
     if let MontyObject::String(text) = value {
         if text.len() > VALUE_BYTES_MAX {
-            return Err(too_large());
+            return Err(GivenError::TooLarge);
         }
         return Ok(json!({ "form": "text", "text": text }));
     }
     let mut text = String::new();
     write(value, &mut text, 0)?;
     if text.len() > VALUE_BYTES_MAX {
-        return Err(too_large());
+        return Err(GivenError::TooLarge);
     }
     Ok(json!({ "form": "json", "text": text }))
 }
 
-fn too_large() -> String {
-    "the value is too large or too deep to be handed over".to_owned()
-}
-
-fn write(value: &MontyObject, into: &mut String, depth: usize) -> Result<(), String> {
+fn write(value: &MontyObject, into: &mut String, depth: usize) -> Result<(), GivenError> {
     if depth > VALUE_DEPTH_MAX || into.len() > VALUE_BYTES_MAX {
-        return Err(too_large());
+        return Err(GivenError::TooLarge);
     }
     match value {
         MontyObject::None => into.push_str("null"),
@@ -141,7 +147,7 @@ fn write(value: &MontyObject, into: &mut String, depth: usize) -> Result<(), Str
         // What was not answered is no part of an answer.
         MontyObject::Exception {
             arg: Some(message), ..
-        } if is_fault(message) => return Err(message.clone()),
+        } if is_fault(message) => return Err(GivenError::Fault(message.clone())),
         other => into.push_str(&json!(other.to_string()).to_string()),
     }
     Ok(())

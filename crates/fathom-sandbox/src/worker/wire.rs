@@ -32,7 +32,7 @@ pub(crate) enum First {
     Confine(Job),
 }
 
-/// What cells begin with.
+/// Start of the conversation with a worker.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Begin {
     /// Most bytes of memory beyond the material.

@@ -1,4 +1,4 @@
-//! What can go wrong with what is kept of channels.
+//! Errors of the channel store.
 
 use std::path::{Path, PathBuf};
 
@@ -6,24 +6,18 @@ use crate::error::StoreError;
 
 pub(super) type Result<T> = std::result::Result<T, ChannelStoreError>;
 
-/// What the store of deliveries, feeds and seeds could not do. Nothing was changed.
+/// Failure of the store of deliveries, feeds and seeds. Nothing was changed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChannelStoreError {
     /// The file or a key cannot be used.
-    #[error("the channels in `{}` cannot be used: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: StoreError,
-    },
+    #[error("cannot use the channels in `{}`: {source}", path.display())]
+    File { path: PathBuf, source: StoreError },
     /// A newer Fathom wrote the file.
-    #[error("the channels have format {found}; this program knows {known}")]
+    #[error("the channels have format {found}; this version supports {known}")]
     NewerFormat {
-        /// The format that was found.
         found: u64,
-        /// The one that is known.
+        /// The supported format.
         known: u64,
     },
 }
@@ -37,11 +31,13 @@ impl ChannelStoreError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::File { source, .. } => return source.hint_beside_journal(),
-            Self::NewerFormat { .. } => "use the Fathom that wrote them, or another `--home`",
+            Self::NewerFormat { .. } => {
+                "use the version of Fathom that wrote them, or another `--home`"
+            }
         }
         .to_owned()
     }

@@ -19,7 +19,7 @@ const FORMAT: u64 = 1;
 
 const CIPHER_TAG: &[u8] = b"fathom/channels/1/cipher";
 
-/// What stands in a feed is never changed: whoever comes back reads on after the last number seen.
+/// Feed entries never change: a reader resumes after the last number it saw.
 const TABLES: &str = "
 CREATE TABLE deliveries (
     id TEXT NOT NULL,
@@ -83,7 +83,7 @@ impl File {
         Ok(file)
     }
 
-    /// Looks at the tables.
+    /// Reads from the tables.
     pub(super) fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -93,7 +93,7 @@ impl File {
         work(&connection).map_err(|error| ChannelStoreError::file(&self.path, error))
     }
 
-    /// Does all of the work or nothing, while nobody else writes.
+    /// Writes all or nothing, excluding other writers.
     pub(super) fn write<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -110,7 +110,7 @@ impl File {
         whole().map_err(|error: rusqlite::Error| ChannelStoreError::file(&self.path, error))
     }
 
-    /// A text under the key of its run, bound to its place.
+    /// Seals a text under the key of its run, bound to its place.
     pub(super) fn seal(&self, run: RunId, place: &str, text: &str) -> Result<Vec<u8>> {
         self.sealed(run, place, text)
             .map_err(|error| ChannelStoreError::file(&self.path, error))
@@ -142,7 +142,7 @@ impl File {
         Ok(sealed)
     }
 
-    /// The text; none where its run was shredded, or where it is not what was written there.
+    /// The text; `None` if its run was shredded, or if it was altered.
     pub(super) fn open_text(
         &self,
         run: RunId,

@@ -1,8 +1,8 @@
-//! What was said on channels: which deliveries were begun and done, feeds that are only added to, and seeds for later.
+//! Deliveries, append-only feeds, and thought seeds.
 //!
-//! A delivery is known by its id, which names run, episode and block. What goes into a feed or to the seeds goes there with
-//! the note that it is done, in one step: however often it comes, it is there once. For what leaves the house the beginning
-//! is written down first, so that after a crash it is known what may have been sent.
+//! A delivery is identified by run, episode and block. Entries of a feed and seeds are written together with
+//! the note that the delivery is done: however often it comes, they are there once. For external channels the
+//! start is recorded first, so that after a crash it is known what may have been sent.
 
 mod error;
 mod file;
@@ -24,7 +24,7 @@ use crate::keys::KeyRing;
 use error::Result;
 use file::File;
 
-/// Most entries of a feed that are read at once.
+/// Maximum number of feed entries read at once.
 pub const FEED_READ_MAX: u32 = 1_000;
 
 /// A delivery to one channel.
@@ -32,33 +32,30 @@ pub const FEED_READ_MAX: u32 = 1_000;
 pub struct DeliveryId<'a> {
     /// Run, episode and block.
     pub id: &'a str,
-    /// The channel.
     pub channel: &'a str,
 }
 
-/// How far a delivery is.
+/// Progress of a delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Whether nothing is left to be done.
+    /// True if nothing is left to do.
     pub is_over: bool,
-    /// Messages that were begun.
+    /// Number of messages started.
     pub begun: u32,
-    /// When the last of them was.
+    /// Time of the last start.
     pub begun_at: Timestamp,
-    /// Messages that are known to be there.
+    /// Number of messages known to have arrived.
     pub sent: u32,
 }
 
 /// An entry of a feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FeedEntry {
-    /// Its number, which only grows. Whoever comes back reads on after the last one seen.
+    /// Its number, which only grows. A reader resumes after the last one it saw.
     pub seq: u64,
-    /// The run.
     pub run: RunId,
-    /// When it was added.
     pub at: Timestamp,
-    /// What was said, filtered; none where its run was shredded.
+    /// The filtered text; `None` if its run was shredded.
     pub body: Option<String>,
 }
 
@@ -75,20 +72,20 @@ impl fmt::Debug for Channels {
 }
 
 impl Channels {
-    /// Uses a file, which is made when it is not there.
+    /// Opens the file, or creates it.
     pub(crate) fn open(path: &Path, keys: KeyRing) -> Result<Self> {
         let file = Arc::new(File::open(path, keys)?);
         Ok(Self { file })
     }
 
-    /// What is kept for later.
+    /// The thought seeds.
     pub fn seeds(&self) -> Seeds {
         Seeds {
             file: Arc::clone(&self.file),
         }
     }
 
-    /// How far a delivery is; one that nobody began is at its beginning.
+    /// Progress of a delivery; zero if it was never started.
     pub fn progress(&self, of: DeliveryId<'_>) -> Result<Progress> {
         self.file.read(|connection| {
             let query =
@@ -105,12 +102,12 @@ impl Channels {
         })
     }
 
-    /// Writes down how far a delivery is.
+    /// Records the progress of a delivery.
     pub fn note(&self, of: DeliveryId<'_>, progress: Progress) -> Result<()> {
         self.file.write(|within| note(within, of, progress))
     }
 
-    /// Adds entries to a feed, once for each delivery. They are sealed under the key of the run.
+    /// Adds entries to a feed, once per delivery. They are sealed under the key of the run.
     pub fn publish(
         &self,
         of: DeliveryId<'_>,
@@ -134,7 +131,7 @@ impl Channels {
         })
     }
 
-    /// Keeps a seed, once for each delivery.
+    /// Stores a seed, once per delivery.
     pub fn remember(&self, of: DeliveryId<'_>, seed: &NewSeed<'_>) -> Result<()> {
         let sealed = self.file.seal(seed.run, seed.id, seed.text)?;
         self.file.write(|within| {
@@ -143,7 +140,7 @@ impl Channels {
         })
     }
 
-    /// The entries of a channel's feed after a number, at most so many.
+    /// At most `limit` entries of a channel's feed after a number.
     pub fn feed(&self, channel: &str, after: u64, limit: u32) -> Result<Vec<FeedEntry>> {
         let rows = self.file.read(|connection| {
             let query = "SELECT seq, delivery, part, run, at_ms, body FROM feed \
@@ -167,6 +164,7 @@ impl Channels {
             })?;
             rows.collect::<rusqlite::Result<Vec<_>>>()
         })?;
+        // After the query: opening reads key files, and the connection is shared.
         let opened = rows.into_iter().map(|(entry, place, sealed)| {
             let body = self.file.open_text(entry.run, &place, sealed)?;
             Ok(FeedEntry { body, ..entry })
@@ -175,12 +173,12 @@ impl Channels {
     }
 }
 
-/// The word for a delivery of which nothing is left to be done.
+/// State of a delivery with nothing left to do.
 const OVER: &str = "over";
-/// The word for one that was begun.
+/// State of a delivery that was started.
 const BEGUN: &str = "begun";
 
-/// A delivery that was one step.
+/// A delivery in a single step.
 const fn done(at: Timestamp) -> Progress {
     Progress {
         is_over: true,
@@ -207,7 +205,7 @@ fn note(within: &Transaction<'_>, of: DeliveryId<'_>, progress: Progress) -> rus
     within.execute(upsert, values).map(drop)
 }
 
-/// Where an entry stands, which its seal is bound to.
+/// Place of an entry, which its seal is bound to.
 fn place(of: DeliveryId<'_>, part: usize) -> String {
     format!("{}/{}/{part}", of.channel, of.id)
 }

@@ -1,4 +1,4 @@
-//! What is kept for later: ideas that a model had on the way, and what became of its answers.
+//! Thought seeds: ideas that a model had on the way, and checks of its answers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,16 +11,16 @@ use serde::{Deserialize, Serialize};
 use super::error::Result;
 use super::file::File;
 
-/// Most seeds that are listed at once.
+/// Maximum number of seeds listed at once.
 pub const SEEDS_LISTED_MAX: u32 = 1_000;
 
-/// What a seed is.
+/// Type of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedKind {
     /// An idea for later.
     ThoughtSeed,
-    /// Whether an answer came out right. There is nothing to think about in it.
+    /// A check whether an answer was right. Nothing in it to think about.
     Verify,
 }
 
@@ -33,20 +33,20 @@ impl SeedKind {
     }
 }
 
-/// How far a seed is.
+/// State of a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SeedState {
-    /// Nobody came back to it.
+    /// Not reviewed.
     New,
-    /// Somebody did.
+    /// Reviewed.
     Reviewed,
-    /// It was put off.
+    /// Deferred.
     Deferred,
 }
 
 impl SeedState {
-    /// As it is written.
+    /// The state as text.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::New => "new",
@@ -70,35 +70,29 @@ impl fmt::Display for SeedState {
     }
 }
 
-/// Something to be kept.
+/// A seed to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewSeed<'a> {
-    /// Its name: run, episode and block.
+    /// Its id: run, episode and block.
     pub id: &'a str,
-    /// The run that had it.
+    /// The run that produced it.
     pub run: RunId,
-    /// What it is.
     pub kind: SeedKind,
-    /// What it says, as it was said. It is sealed under the key of its run.
+    /// The text. It is sealed under the key of its run.
     pub text: &'a str,
-    /// When.
     pub created: Timestamp,
 }
 
-/// Something that is kept.
+/// A stored seed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Seed {
-    /// Its name.
     pub id: String,
-    /// The run that had it.
+    /// The run that produced it.
     pub run: RunId,
-    /// What it is.
     pub kind: SeedKind,
-    /// What it says; none where its run was shredded.
+    /// The text; `None` if its run was shredded.
     pub text: Option<String>,
-    /// How far it is.
     pub state: SeedState,
-    /// When it was kept.
     pub created: Timestamp,
 }
 
@@ -116,7 +110,7 @@ impl fmt::Debug for Seeds {
 
 const COLUMNS: &str = "id, run, kind, state, created_ms, text";
 
-/// Which rows come first.
+/// Order of rows.
 #[derive(Clone, Copy)]
 enum Order {
     OldestFirst,
@@ -146,16 +140,17 @@ fn row(row: &Row<'_>) -> rusqlite::Result<Sealed> {
 }
 
 impl Seeds {
-    /// Keeps a seed. One of the same name stays as it is, whatever became of it since.
+    /// Stores a seed. An existing one of the same id is left as it is.
     pub fn add(&self, seed: &NewSeed<'_>) -> Result<()> {
         let sealed = self.file.seal(seed.run, seed.id, seed.text)?;
         self.file.write(|within| insert(within, seed, &sealed))
     }
 
-    /// The oldest idea that nobody came back to, and whose text can be read.
+    /// The oldest unreviewed idea with a readable text.
     pub fn next(&self) -> Result<Option<Seed>> {
         let kind = SeedKind::ThoughtSeed;
         let found = self.rows(Some(SeedState::New), Some(kind), Order::OldestFirst)?;
+        // The text of a shredded run stays closed for ever, so such a seed must not hold up the others.
         for sealed in found {
             let seed = self.opened(sealed)?;
             if seed.text.is_some() {
@@ -165,7 +160,7 @@ impl Seeds {
         Ok(None)
     }
 
-    /// Seeds of a state, or of all, the oldest first; where there are too many, the newest of them.
+    /// Seeds of a state, or all, oldest first; if there are too many, the newest of them.
     pub fn list(&self, state: Option<SeedState>) -> Result<Vec<Seed>> {
         let found = self.rows(state, None, Order::NewestFirst)?;
         found
@@ -175,7 +170,7 @@ impl Seeds {
             .collect()
     }
 
-    /// The seed of this name.
+    /// The seed with this id.
     pub fn get(&self, id: &str) -> Result<Option<Seed>> {
         let query = format!("SELECT {COLUMNS} FROM seeds WHERE id = ?1");
         let found = self
@@ -184,7 +179,7 @@ impl Seeds {
         found.map(|sealed| self.opened(sealed)).transpose()
     }
 
-    /// Says how far a seed is; whether there is one of this name.
+    /// Sets the state of a seed. Returns false if there is none with this id.
     pub fn mark(&self, id: &str, state: SeedState) -> Result<bool> {
         let update = "UPDATE seeds SET state = ?2 WHERE id = ?1";
         let changed = self
@@ -193,8 +188,8 @@ impl Seeds {
         Ok(changed > 0)
     }
 
-    /// Takes a new seed up, for whoever comes first; whether that is the caller. It counts as put off until something came
-    /// of it: whoever took it may be killed.
+    /// Takes up a new seed; returns true for the first caller. It counts as deferred until there is a result,
+    /// because the caller may be killed.
     pub fn take(&self, id: &str) -> Result<bool> {
         let update = "UPDATE seeds SET state = ?2 WHERE id = ?1 AND state = ?3";
         let (from, to) = (SeedState::New, SeedState::Deferred);
@@ -204,7 +199,7 @@ impl Seeds {
         Ok(changed > 0)
     }
 
-    /// How many ideas wait for somebody to come back to them.
+    /// Number of unreviewed ideas.
     pub fn waiting(&self) -> Result<u64> {
         let query = "SELECT count(*) FROM seeds WHERE state = ?1 AND kind = ?2";
         let values = [SeedState::New.as_str(), SeedKind::ThoughtSeed.as_str()];

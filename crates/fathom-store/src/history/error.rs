@@ -1,4 +1,4 @@
-//! What can go wrong with the history of a session.
+//! Errors of a session's history.
 
 use std::io;
 
@@ -12,75 +12,60 @@ pub enum HistoryError {
     /// A file or a key cannot be used.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The name of the session cannot be one.
-    #[error("a session's name has 1 to {SESSION_BYTES_MAX} bytes, this one has {bytes}")]
-    Session {
-        /// How long it is.
-        bytes: usize,
-    },
-    /// Somebody else has the session.
-    #[error("the session is being used by another run")]
+    /// An invalid session name.
+    #[error("invalid session name of {bytes} bytes; expected 1 to {SESSION_BYTES_MAX}")]
+    Session { bytes: usize },
+    /// Another process has the session open.
+    #[error("the session is in use by another run")]
     Owned,
-    /// A line is nothing that was ever written.
-    #[error("line {line} of the session's history is not a record")]
-    NotARecord {
-        /// Which line.
-        line: u64,
-    },
-    /// A line holds a record that belongs elsewhere: one was dropped, added or moved.
-    #[error("line {line} of the session's history holds record {found}")]
+    /// A line is malformed.
+    #[error("line {line} of the session's history is malformed")]
+    NotARecord { line: u64 },
+    /// A line contains a record of another place: one was dropped, added or moved.
+    #[error("line {line} of the session's history contains record {found}")]
     Moved {
-        /// Which line.
         line: u64,
-        /// The record that it says it holds.
+        /// Number of the record in it.
         found: u64,
     },
     /// A line was changed, comes from another session, or does not follow the line before it.
-    #[error("line {line} of the session's history is not what was written there")]
-    Changed {
-        /// Which line.
-        line: u64,
-    },
+    #[error("line {line} of the session's history was altered")]
+    Changed { line: u64 },
     /// The end of the file is missing.
-    #[error("the session's history ends before line {line}, and there were {lines}")]
+    #[error("the session's history ends before line {line}, but had {lines} lines")]
     CutShort {
-        /// The first line that is not whole.
+        /// The first incomplete line.
         line: u64,
-        /// How many there were, as far as the journal knows.
+        /// Number of lines according to the journal.
         lines: u64,
     },
-    /// The line that the journal remembers is another one.
-    #[error("line {line} of the session's history is not the one that the journal knows")]
-    OtherHead {
-        /// Which line.
-        line: u64,
-    },
-    /// The key of a line is not there.
-    #[error("the key {key} of line {line} of the session's history is missing")]
+    /// The last known line differs from the journal's.
+    #[error("line {line} of the session's history does not match the journal")]
+    OtherHead { line: u64 },
+    /// The key of a line is missing.
+    #[error("key {key} for line {line} of the session's history is missing")]
     MissingKey {
-        /// Which line.
         line: u64,
-        /// Its key, counted from one.
+        /// Number of the key, counted from one.
         key: u32,
     },
-    /// There is no room for more.
-    #[error("{bytes} bytes of history, the limit is {max}")]
+    /// The history is full.
+    #[error("history of {bytes} bytes exceeds the maximum of {max}")]
     TooLarge {
-        /// How large it is.
         bytes: u64,
-        /// How large it may be.
+        /// Maximum size in bytes.
         max: u64,
     },
-    /// Nobody can be meant by a recipient, or there is none.
-    #[error("`{recipient}` is not a recipient of age")]
+    /// An invalid recipient, or none.
+    #[error("invalid age recipient `{recipient}`")]
     Recipient {
-        /// What was given, and never a secret: see [`super::History::export_age`].
+        /// The given text, but never a secret: see [`super::History::export_age`].
         recipient: String,
     },
     /// An export cannot be written.
-    #[error("the export cannot be written")]
+    #[error("cannot write the export")]
     Export {
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
@@ -105,25 +90,25 @@ impl HistoryError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Store(error) => return error.hint(),
-            Self::Session { .. } => "give the session a short name, as `--session demo`",
-            Self::Owned => "wait until the other run has ended, or use another session",
+            Self::Session { .. } => "use a short session name, such as `--session demo`",
+            Self::Owned => "wait for the other run to finish, or use another session",
             Self::NotARecord { .. }
             | Self::Moved { .. }
             | Self::Changed { .. }
             | Self::CutShort { .. }
             | Self::OtherHead { .. } => {
-                "restore the home's `history` from a backup, or go on in another session"
+                "restore `history` in the home from a backup, or continue in another session"
             }
-            Self::MissingKey { .. } => "put the key back from a backup of `keys`",
-            Self::TooLarge { .. } => "go on in another session",
+            Self::MissingKey { .. } => "restore the key from a backup of `keys`",
+            Self::TooLarge { .. } => "continue in another session",
             Self::Recipient { .. } => {
-                "a recipient begins with `age1`; `age-keygen -y` shows the one of an identity"
+                "use a recipient that starts with `age1`; `age-keygen -y` prints that of an identity"
             }
-            Self::Export { .. } => "check the disk, and that the file is yours to write",
+            Self::Export { .. } => "check the disk, and that the file is writable",
         }
         .to_owned()
     }

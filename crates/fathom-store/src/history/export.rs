@@ -6,13 +6,13 @@ use age::x25519;
 
 use super::{History, HistoryError};
 
-/// Characters of a recipient that an error shows.
+/// Maximum number of a recipient's characters shown in an error.
 const SHOWN_CHARS_MAX: usize = 16;
 
 impl History {
     /// Writes all entries, one JSON object a line, encrypted with `age` for the recipients (`age1…`).
     ///
-    /// Somebody may give an identity, which is a secret, where a recipient is wanted: an error never repeats it.
+    /// Users may give an identity, which is a secret, instead of a recipient: an error never repeats it.
     pub fn export_age(
         &mut self,
         recipients: &[&str],

@@ -18,17 +18,17 @@ const PURPOSE: &[u8] = b"fathom/history/1";
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line {
-    /// The record's place, counted from one: for people and for better errors. What counts is the place that it was
-    /// sealed for.
+    /// The record's number, counted from one: for people and for better errors. What counts is the place that
+    /// it was sealed for.
     n: u64,
-    /// Which key of the session sealed it, counted from one.
+    /// Number of the session's key that sealed it, counted from one.
     pub(super) key: u32,
     /// Nonce, ciphertext and tag.
     sealed: String,
 }
 
 impl Line {
-    /// Reads a line without its line feed. There is exactly one way to write each, so no byte of it is free.
+    /// Parses a line without its line feed. Each has exactly one encoding, so no byte of it is free.
     pub(super) fn read(text: &[u8], line: u64) -> Result<Self, HistoryError> {
         let read: Option<Self> = serde_json::from_slice(text).ok();
         read.filter(|read| serde_json::to_vec(read).is_ok_and(|same| same == text))
@@ -52,7 +52,7 @@ impl Sealer {
         }
     }
 
-    /// The line that follows `head`, with its line feed, and the head that it makes.
+    /// The line after `head`, with its line feed, and the head after it.
     pub(super) fn seal(
         &self,
         head: Head,
@@ -67,6 +67,7 @@ impl Sealer {
         if plain.len() > RECORD_BYTES_MAX {
             return Err(too_large);
         }
+        // Random: every rotation seals the same records again under another key.
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|_| StoreError::NoRandomness)?;
         let mut sealed = [&nonce, plain.as_slice()].concat();
@@ -90,7 +91,7 @@ impl Sealer {
         Ok((line, head))
     }
 
-    /// The record of the line that follows `head`, and the head that it makes.
+    /// The record of the line after `head`, and the head after it.
     pub(super) fn open(&self, head: Head, line: &Line) -> Result<(Record, Head), HistoryError> {
         let number = head.sequence + 1;
         if line.n != number {
@@ -125,7 +126,7 @@ impl Sealer {
         Ok((record, head))
     }
 
-    /// What a line is bound to: session, place, and all lines before it.
+    /// Associated data of a line: session, number and, through the tag, all lines before it.
     fn place(&self, before: Head) -> Vec<u8> {
         [
             PURPOSE,

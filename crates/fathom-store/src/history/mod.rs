@@ -5,7 +5,7 @@
 //! open. A file cannot see by itself that its end is gone: for that the journal keeps the last [`Head`], and gives it to
 //! [`History::open`].
 //!
-//! What a line holds is all that was added at once, so that a crash leaves all of it or nothing.
+//! A line contains everything that was added at once, so that a crash leaves all of it or nothing.
 
 mod error;
 mod export;
@@ -40,12 +40,12 @@ pub const RECORD_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// Bytes of a whole history.
 pub const HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// The key of a new session.
+/// Number of the first key.
 const FIRST_KEY: u32 = 1;
 
 const NAME_TAG: &[u8] = b"fathom/session-name/1";
 
-/// The history of one session. Whoever has it is its one owner, until it is dropped.
+/// The history of one session, owned exclusively until it is dropped.
 pub struct History {
     path: PathBuf,
     session: String,
@@ -56,7 +56,7 @@ pub struct History {
     /// Bytes of whole lines.
     bytes: u64,
     head: Head,
-    /// Keys of the batches that are there.
+    /// Keys of the stored batches.
     batches: HashSet<String>,
     _lock: File,
 }
@@ -72,10 +72,11 @@ impl std::fmt::Debug for History {
 }
 
 impl History {
-    /// Takes the history of a session and checks every line of it. `known` is the last head that the journal has; a
-    /// history without it, or without an end, is not given. One that is not there yet is begun.
+    /// Opens the history of a session and checks every line of it. `known` is the last head in the journal; a
+    /// history that lacks it is refused. A missing one is created.
     ///
-    /// The session's name is text of anybody, so it never becomes a path: the file is called by a keyed hash of it.
+    /// The session's name is arbitrary text, so it never becomes a path: the file is named by a keyed hash of
+    /// it.
     pub fn open(
         folder: &Path,
         session: &str,
@@ -90,6 +91,7 @@ impl History {
         let name = Digest(name.chain_update(session).finalize().into_bytes().into());
         private_files::create_folder(folder)?;
         let path = folder.join(format!("{name}.jsonl"));
+        // Before the file is read: its last line belongs to whoever holds the lock.
         let lock = lock(&path.with_extension("lock"))?;
         private_files::create_if_missing(&path)?;
         let mut file = private_files::open_or_create(&path)?;
@@ -124,8 +126,8 @@ impl History {
         self.head
     }
 
-    /// Adds entries at the end, all of them or none, and returns once they are on the disk. What was added under the
-    /// same key before is not added again. The head is for the journal.
+    /// Adds entries at the end, all or none, and returns once they are on disk. A key is added only once. The
+    /// head is for the journal.
     pub fn append(&mut self, key: &str, entries: &[HistoryEntry]) -> Result<Head, HistoryError> {
         if self.batches.contains(key) {
             return Ok(self.head);
@@ -144,7 +146,7 @@ impl History {
         Ok(head)
     }
 
-    /// All that was said, in order. Every line is checked again.
+    /// All entries, in order. Every line is checked again.
     pub fn read(&mut self) -> Result<Vec<HistoryEntry>, HistoryError> {
         let records = self.scan()?.records.into_iter();
         Ok(records
@@ -155,12 +157,12 @@ impl History {
             .collect())
     }
 
-    /// Seals every line anew under a new key and destroys the old one: whoever has a copy of it can read old copies of
-    /// the file and nothing else.
+    /// Seals every line again under a new key and destroys the old one: a copy of the old key opens old copies
+    /// of the file and nothing else.
     ///
-    /// The new file takes the place of the old one at once, and its last line names the head before: a crash before the
-    /// journal has the new head does no harm. After a failure the history must be opened again: which file is there is
-    /// only known by looking.
+    /// The new file replaces the old one at once, and its last line names the head before: a crash before the
+    /// journal has the new head does no harm. After a failure the history must be opened again, because only
+    /// the file system knows which file is in place.
     pub fn rotate(mut self) -> Result<Self, HistoryError> {
         let old = self.sealer.key;
         let new = old.saturating_add(1);
@@ -178,11 +180,12 @@ impl History {
         }
         let bytes = check_size(text.len() as u64)?;
         private_files::write_whole(&self.path, &text)?;
+        // The old handle still points to the replaced file.
         self.file = private_files::open_or_create(&self.path)?;
         self.sealer = sealer;
         self.bytes = bytes;
         self.head = head;
-        // Those before it may have been left by a crash.
+        // Earlier ones may have been left by a crash.
         for key in FIRST_KEY..=old {
             self.keys.destroy_session_key(self.name, key)?;
         }
@@ -194,7 +197,7 @@ impl History {
         scan(&text, &self.sealer, self.head)
     }
 
-    /// Writes behind the last whole line, over whatever a crash or a full disk left there.
+    /// Writes after the last whole line, over anything that a crash or a full disk left there.
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
         self.file.set_len(self.bytes)?;
         self.file.seek(SeekFrom::Start(self.bytes))?;
@@ -203,7 +206,7 @@ impl History {
     }
 }
 
-/// Opens the file's lines with the key that its first line names. Where there is no such line, the session is new.
+/// Chooses the key named by the file's first line. Without such a line the session is new.
 fn sealer(
     text: &[u8],
     session: &str,

@@ -1,4 +1,4 @@
-//! What a history holds.
+//! Contents of a history.
 
 use std::fmt;
 
@@ -11,21 +11,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::seal::TAG_BYTES;
 
-/// Something that was said in a session.
+/// An entry of a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryEntry {
-    /// Who said it.
+    /// Speaker.
     pub who: SessionSpeaker,
-    /// What was said.
     pub text: String,
-    /// When.
     pub at_ms: Timestamp,
-    /// In which run.
     pub run: RunId,
 }
 
-/// What a record is authenticated by.
+/// Authentication tag of a record.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Tag(pub(super) [u8; TAG_BYTES]);
@@ -58,13 +55,13 @@ impl TryFrom<String> for Tag {
     }
 }
 
-/// The end of a history: whoever knows it notices when the end is cut off. It belongs into the journal.
+/// The end of a history, kept in the journal: comparing it shows if the end was cut off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
-    /// How many records there are.
+    /// Number of records.
     pub sequence: u64,
-    /// The tag of the last one; zeros when there is none.
+    /// Tag of the last record; zeros if there is none.
     pub tag: Tag,
 }
 
@@ -72,16 +69,15 @@ pub struct Head {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum Record {
-    /// What was added at once.
+    /// Entries added at once.
     Batch {
-        /// By whom, so that it is added once.
+        /// Key of the batch, so that it is added only once.
         key: String,
-        /// What was said, in order.
         entries: Vec<HistoryEntry>,
     },
-    /// All lines before this one were sealed anew.
+    /// All lines before this one were sealed again.
     Rotated {
-        /// The head before that.
+        /// The head before the rotation.
         from: Head,
     },
 }

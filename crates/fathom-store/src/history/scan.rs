@@ -4,21 +4,20 @@ use super::HistoryError;
 use super::line::{Line, Sealer};
 use super::record::{Head, Record};
 
-/// What is in a file.
+/// Content of a file.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     /// The records, each with the head that it made.
     pub(super) records: Vec<(Record, Head)>,
-    /// The last head.
     pub(super) head: Head,
-    /// Bytes of whole lines. What comes after them was left by a crash.
+    /// Bytes of whole lines. The rest was left by a crash.
     pub(super) bytes: usize,
 }
 
-/// Checks every line of a file, and that it reaches to `known`, the last head that the journal has.
+/// Checks every line of a file, and that it includes `known`, the last head in the journal.
 ///
-/// Lines beyond that head are as good as the others: a crash came between them and the journal. Only the last of them
-/// may be torn, for each was on the disk before the next was begun.
+/// Lines after that head are valid: a crash came between them and the journal. Only the last line may be torn,
+/// since each was on disk before the next was written.
 pub(super) fn scan(file: &[u8], sealer: &Sealer, known: Head) -> Result<Scan, HistoryError> {
     let mut scan = Scan::default();
     let mut has_known = known == Head::default();
@@ -59,7 +58,8 @@ pub(super) fn scan(file: &[u8], sealer: &Sealer, known: Head) -> Result<Scan, Hi
     }
 }
 
-/// Whether a power loss took a page out of a line: a file system gives zeros for it, and no line has any.
+/// True if a power loss took a page out of a line: a file system returns zeros for it, and no line contains
+/// any.
 pub(super) fn has_hole(text: &[u8]) -> bool {
     text.contains(&0)
 }

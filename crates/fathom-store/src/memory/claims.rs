@@ -1,4 +1,4 @@
-//! Who holds which key.
+//! Holders of idempotency keys.
 
 use fathom_core::effect::IdempotencyKey;
 
@@ -14,7 +14,7 @@ impl State {
             .map(|(claim, _)| claim)
     }
 
-    /// What a claim would come to.
+    /// Outcome that a claim would have.
     pub(super) fn would_claim(&self, claim: &Claim) -> ClaimOutcome {
         let allowed = self.allowed.get(&claim.key).copied().unwrap_or(1);
         match self.holder(&claim.key) {

@@ -1,4 +1,4 @@
-//! What can go wrong with the records of domains.
+//! Errors of the domains' records.
 
 use std::path::{Path, PathBuf};
 
@@ -8,42 +8,30 @@ use crate::error::StoreError;
 
 pub(super) type Result<T> = std::result::Result<T, RecordStoreError>;
 
-/// What the store of records could not do. Nothing was changed.
+/// Failure of the record store. Nothing was changed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordStoreError {
     /// The file or its key cannot be used.
-    #[error("the domains in `{}` cannot be used: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: StoreError,
-    },
-    /// A record is not what was written.
-    #[error("the record `{record}` is not what was written, or its key is another one")]
-    Changed {
-        /// Which one.
-        record: String,
-    },
+    #[error("cannot use the domain records in `{}`: {source}", path.display())]
+    File { path: PathBuf, source: StoreError },
+    /// A record was altered.
+    #[error("record `{record}` was altered, or its key was replaced")]
+    Changed { record: String },
     /// A newer Fathom wrote the file.
-    #[error("the domains have format {found}; this program knows {known}")]
+    #[error("the domain records have format {found}; this version supports {known}")]
     NewerFormat {
-        /// The format that was found.
         found: u64,
-        /// The one that is known.
+        /// The supported format.
         known: u64,
     },
-    /// A key came with another request than the first time.
-    #[error("the request `{key}` was another one before")]
-    AnotherRequest {
-        /// The key.
-        key: String,
-    },
-    /// What a person or an ingestion wanted to keep breaks a rule.
-    #[error("the record was not kept: {fault}")]
+    /// A key was used before for a different request.
+    #[error("request key `{key}` was already used for a different request")]
+    AnotherRequest { key: String },
+    /// A record by a person or an ingestion breaks a rule.
+    #[error("the record was rejected: {fault}")]
     Refused {
-        /// Which rule, and how.
+        /// The rule, and how it is broken.
         fault: RecordFault,
     },
 }
@@ -60,14 +48,18 @@ impl RecordStoreError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::File { source, .. } => return source.hint_beside_journal(),
             Self::Changed { .. } => "restore `domains.db` and `keys` of the home from one backup",
-            Self::NewerFormat { .. } => "use the Fathom that wrote them, or another `--home`",
-            Self::AnotherRequest { .. } => "this is a bug worth a report; nothing was changed",
-            Self::Refused { .. } => "repair what the rule names, and try again",
+            Self::NewerFormat { .. } => {
+                "use the version of Fathom that wrote them, or another `--home`"
+            }
+            Self::AnotherRequest { .. } => {
+                "this is a bug in Fathom; please report it (nothing was changed)"
+            }
+            Self::Refused { .. } => "fix the record according to the rule, then retry",
         }
         .to_owned()
     }

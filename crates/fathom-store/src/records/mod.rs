@@ -1,8 +1,8 @@
 //! Records of domains: appended in versions that are never changed, read in bounded slices.
 //!
-//! Episodes come through [`Records::carry_out`], which holds them to the owners of the domain and to its guardrails, and
-//! applies a write once, however often it comes. What people and the ingestion of events keep has functions of its own,
-//! which no request of an episode reaches.
+//! Episodes use [`Records::carry_out`], which enforces the owners and guardrails of a domain, and applies a
+//! write once, however often it comes. People and the ingestion of events have functions of their own, which no
+//! request of an episode reaches.
 
 mod error;
 mod sealing;
@@ -44,31 +44,28 @@ impl fmt::Debug for Records {
     }
 }
 
-/// Which episode asks, by which ask and when.
+/// The asking episode, its ask and the time.
 #[derive(Clone, Debug)]
 pub struct Asker {
-    /// Its run.
     pub run: RunId,
     /// Its place in the run.
     pub episode: EpisodeId,
-    /// Its role.
     pub role: Role,
-    /// The ask, which names the request for ever.
+    /// The ask, which identifies the request permanently.
     pub ask: AskId,
-    /// When it asks.
     pub at: Timestamp,
 }
 
 impl Records {
-    /// Uses a file, which is made when it is not there. What records say is sealed under the secret.
+    /// Opens the file, or creates it. Contents are sealed under the secret.
     pub(crate) fn open(path: &Path, secret: &RunKey) -> Result<Self> {
         Ok(Self {
             table: Table::open(path, secret)?,
         })
     }
 
-    /// Answers an episode. What it may not do or does wrong is a fault of the answer, by the name of the rule; a write whose
-    /// ask was applied before changes nothing and is answered as it was then.
+    /// Answers an episode. A violation is a fault of the answer with the rule's name; a write whose ask was
+    /// applied before changes nothing and is answered as it was then.
     pub fn carry_out(&self, who: &Asker, asked: &DomainRequest) -> Result<RecordAnswer> {
         let request = match checked(who, asked) {
             Ok(request) => request,
@@ -104,7 +101,7 @@ impl Records {
         }
     }
 
-    /// Keeps what a person wrote by hand: a conversation summary, a version of the policies or a flag.
+    /// Stores a record written by a person: a conversation summary, a version of the policies or a flag.
     pub fn append_by_person(&self, person: &str, at: Timestamp, draft: &Draft) -> Result<Pointer> {
         if !BY_PEOPLE.contains(&draft.kind.domain()) {
             return Err(RecordFault::broken(
@@ -119,7 +116,7 @@ impl Records {
         self.keep(&author, at, draft, None, Vec::new())
     }
 
-    /// Takes in an event from outside. One that is there as it is gets no new version.
+    /// Stores an event from outside. An unchanged one gets no new version.
     pub fn ingest(&self, from: &str, at: Timestamp, draft: &Draft) -> Result<Pointer> {
         if draft.kind != Kind::EngagementEvent {
             return Err(RecordFault::broken(
@@ -134,12 +131,12 @@ impl Records {
         self.keep(&author, at, draft, None, Vec::new())
     }
 
-    /// The newest versions of a kind behind a place, in the order in which they came, for people.
+    /// The newest versions of a kind after a number, in order of creation, for people.
     pub fn list(&self, kind: Kind, since: u64, max: usize) -> Result<Vec<Record>> {
         self.table.read(|within| within.after(kind, since, max))
     }
 
-    /// All versions of a record, the first one first, for people. None where it was never there.
+    /// All versions of a record, oldest first, for people. Empty if it never existed.
     pub fn versions(&self, kind: Kind, id: &str) -> Result<Vec<Record>> {
         self.table.read(|within| within.versions(kind, id))
     }
@@ -164,7 +161,7 @@ impl Records {
         })
     }
 
-    /// Holds a draft against all rules and adds it, in one transaction.
+    /// Checks a draft against all rules and adds it, in one transaction.
     fn keep(
         &self,
         author: &Author,
@@ -183,6 +180,8 @@ impl Records {
             sources: with_domain(sources, draft.kind.domain()),
         };
         self.table.write(|within| {
+            // Before all rules: a request that comes again is answered as it was, even if it would break a rule
+            // now.
             if let Some(by) = by
                 && let Some((written, request)) = within.applied(&by.key)?
             {
@@ -264,14 +263,14 @@ impl Records {
     }
 
     fn slice(&self, kind: Kind, since: u64, limit: u16, bytes_max: u32) -> Result<RecordAnswer> {
-        // One more than is wanted tells whether there is more.
+        // One more than requested shows whether there are more.
         let max = usize::from(limit) + 1;
         let records = self.table.read(|within| within.after(kind, since, max))?;
         sliced(records, limit, bytes_max)
     }
 }
 
-/// What an episode wants, if it may: the governor looked before, and this is the last door.
+/// Parses and checks an episode's request. The governor checked it before; this check does not rely on that.
 fn checked(who: &Asker, asked: &DomainRequest) -> std::result::Result<RecordRequest, RecordFault> {
     let request: RecordRequest = serde_json::from_str(asked.request.as_str())
         .map_err(|error| RecordFault::broken(Rule::Form, error))?;
@@ -299,7 +298,7 @@ fn broken<T>(rule: Rule, what: impl fmt::Display) -> Outcome<T> {
     Err(Trouble::Refused(RecordFault::broken(rule, what).into()))
 }
 
-/// Whether a report among these records passed this very text.
+/// True if a cited report passed exactly this text.
 fn passed(within: &table::Within<'_>, cited: &[Pointer], text: &str) -> Outcome<bool> {
     let digest = sha256(text);
     for pointer in cited {
@@ -321,7 +320,8 @@ fn is_verified(record: &Record) -> bool {
     Capsule::deserialize(&record.body).is_ok_and(|capsule| capsule.verified)
 }
 
-/// What stands in a domain of untrusted content comes from there, whoever wrote it.
+/// Sources including the domain, if it has untrusted content: what is stored there stays untrusted, whoever
+/// wrote it.
 fn with_domain(sources: Vec<String>, domain: &str) -> Vec<String> {
     let mut all: BTreeSet<String> = sources.into_iter().collect();
     if owners(domain).is_some_and(|owners| owners.untrusted) {
@@ -330,7 +330,7 @@ fn with_domain(sources: Vec<String>, domain: &str) -> Vec<String> {
     all.into_iter().collect()
 }
 
-/// The first `limit` records. Bodies that have more bytes than were asked for are refused and not clipped.
+/// The first `limit` records. If they exceed the requested bytes they are refused, not truncated.
 fn sliced(mut records: Vec<Record>, limit: u16, bytes_max: u32) -> Result<RecordAnswer> {
     let limit = usize::from(limit);
     let has_more = records.len() > limit;

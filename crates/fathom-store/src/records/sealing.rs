@@ -1,7 +1,7 @@
-//! What a record says, encrypted under a key of the home and bound to its place.
+//! Sealing of records under a key of the home, bound to their place.
 //!
-//! In the clear stay what is needed to find a record: its kind, id and version, its author and its time. Whoever lacks the
-//! key learns these and how long a record is. What is looked up by its content is looked up by a keyed hash.
+//! In the clear is what is needed to find a record: kind, id, version, author and time. Without the key one
+//! learns these and a record's length. Lookups by content use a keyed hash.
 
 use chacha20poly1305::aead::AeadInOut as _;
 use chacha20poly1305::{XChaCha20Poly1305, XNonce};
@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 use crate::error::StoreError;
 use crate::seal::{NONCE_BYTES, RunKey, TAG_BYTES};
 
-/// What is sealed of a record.
+/// The sealed part of a record.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Content {
     pub(super) body: Value,
@@ -47,9 +47,11 @@ impl Sealer {
             what: error.to_string(),
         };
         let plain = Zeroizing::new(serde_json::to_vec(content).map_err(not_json)?);
+        // Random: nothing compares sealed records, so equal ones need not look equal.
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|_| StoreError::NoRandomness)?;
         let mut sealed = [&nonce, plain.as_slice()].concat();
+        // The place is associated data: a record moved to another id or version does not open.
         let tag = self
             .cipher
             .encrypt_inout_detached(
@@ -65,7 +67,7 @@ impl Sealer {
         Ok(sealed)
     }
 
-    /// None where this was not sealed by this key for this place.
+    /// The content; `None` if it was not sealed by this key for this place.
     pub(super) fn open(&self, place: &Pointer, sealed: Vec<u8>) -> Option<Content> {
         let mut sealed = Zeroizing::new(sealed);
         let (nonce, rest) = sealed.split_first_chunk_mut::<NONCE_BYTES>()?;
@@ -81,7 +83,7 @@ impl Sealer {
         serde_json::from_slice(body).ok()
     }
 
-    /// What a request that comes again is known by.
+    /// Keyed hash of a request, to recognise it when it comes again.
     pub(super) fn request(&self, parts: &[&str]) -> [u8; 32] {
         let mut hash = self.requests.clone();
         for part in parts {
@@ -91,7 +93,7 @@ impl Sealer {
         hash.finalize().into_bytes().into()
     }
 
-    /// What the capsules of a source are found by.
+    /// Keyed hash of a source, to find its capsules.
     pub(super) fn capsule(&self, kind: CapsuleKind, source: Digest) -> [u8; 32] {
         let kind = serde_json::to_string(&kind).unwrap_or_default();
         let hash = self.capsules.clone().chain_update(source.0);

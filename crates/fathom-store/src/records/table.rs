@@ -47,7 +47,7 @@ BEGIN SELECT RAISE(ABORT, 'a record never takes the place of another'); END;
 
 const COLUMNS: &str = "seq, kind, id, version, at_ms, author, content";
 
-/// A version that nothing follows.
+/// Condition for a version without a successor.
 const NEWEST: &str = "NOT EXISTS (SELECT 1 FROM records AS later WHERE later.domain = records.domain \
     AND later.kind = records.kind AND later.id = records.id AND later.version = records.version + 1)";
 
@@ -57,13 +57,13 @@ pub(super) struct Table {
     pub(super) sealer: Sealer,
 }
 
-/// Which request wrote a row.
+/// The request that wrote a row.
 pub(super) struct WrittenBy {
     pub(super) key: String,
     pub(super) request: [u8; 32],
 }
 
-/// A row to be, at the place that its pointer names.
+/// A row before it has a number.
 pub(super) struct NewRow<'a> {
     pub(super) kind: Kind,
     pub(super) id: &'a str,
@@ -101,12 +101,12 @@ impl Table {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at one state of the table.
+    /// Reads from one state of the table.
     pub(super) fn read<T>(&self, work: impl FnOnce(&Within<'_>) -> Outcome<T>) -> Result<T> {
         self.within(TransactionBehavior::Deferred, work)
     }
 
-    /// Does all of the work or nothing, while nobody else writes.
+    /// Writes all or nothing, excluding other writers.
     pub(super) fn write<T>(&self, work: impl FnOnce(&Within<'_>) -> Outcome<T>) -> Result<T> {
         self.within(TransactionBehavior::Immediate, work)
     }
@@ -133,7 +133,7 @@ impl Table {
     }
 }
 
-/// Why work within a transaction was given up.
+/// Reasons for abandoning a transaction.
 pub(super) enum Trouble {
     Store(StoreError),
     Refused(RecordStoreError),
@@ -160,7 +160,7 @@ pub(super) struct Within<'a> {
 }
 
 impl Within<'_> {
-    /// The version that a key wrote before, and by which request.
+    /// The version that a key wrote before, and the hash of its request.
     pub(super) fn applied(&self, key: &str) -> Outcome<Option<(Pointer, [u8; 32])>> {
         let found = self
             .transaction
@@ -183,11 +183,12 @@ impl Within<'_> {
             .transpose()
     }
 
-    /// Whether there is such a record, and such a version of it.
+    /// True if the record exists in the named version, or at all.
     pub(super) fn is_there(&self, at: &Pointer) -> Outcome<bool> {
         let select =
             "SELECT 1 FROM records WHERE domain = ?1 AND kind = ?2 AND id = ?3 AND version = ?4";
         let mut select = self.transaction.prepare_cached(select)?;
+        // A record that exists has a first version.
         let version = at.version.unwrap_or(1);
         Ok(select.exists((at.kind.domain(), at.kind.to_string(), &at.id, version))?)
     }
@@ -202,7 +203,7 @@ impl Within<'_> {
         Ok(found.into_iter().next())
     }
 
-    /// The newest versions behind a place, in order, at most `max`.
+    /// The newest versions after a number, in order, at most `max`.
     pub(super) fn after(&self, kind: Kind, seq: u64, max: usize) -> Outcome<Vec<Record>> {
         self.select(
             &format!("domain = ?1 AND kind = ?2 AND seq > ?3 AND {NEWEST} ORDER BY seq LIMIT ?4"),
@@ -210,7 +211,7 @@ impl Within<'_> {
         )
     }
 
-    /// All versions, the first one first.
+    /// All versions, oldest first.
     pub(super) fn versions(&self, kind: Kind, id: &str) -> Outcome<Vec<Record>> {
         self.select(
             "domain = ?1 AND kind = ?2 AND id = ?3 ORDER BY version",
@@ -260,7 +261,7 @@ impl Within<'_> {
         })
     }
 
-    /// Adds a version behind the newest one.
+    /// Adds a version after the newest one.
     pub(super) fn add(&self, row: &NewRow<'_>) -> Outcome<Pointer> {
         let kind = row.kind.to_string();
         let newest: u64 = self

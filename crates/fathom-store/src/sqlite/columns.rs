@@ -1,4 +1,4 @@
-//! How the vocabulary's types look in a column.
+//! Column types for the vocabulary's values.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ struct BadColumn(&'static str);
 
 impl fmt::Display for BadColumn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a column holds no {}", self.0)
+        write!(f, "a column does not contain a valid {}", self.0)
     }
 }
 
@@ -64,7 +64,7 @@ impl FromSql for Col<EpisodeId> {
     }
 }
 
-/// The database counts with a sign; nothing that is counted here comes near the edge.
+/// `SQLite`'s integers are signed; no count here comes near the limit.
 impl ToSql for Col<u64> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         i64::try_from(self.0)

@@ -1,4 +1,4 @@
-//! What people are asked and what they said: approvals, overrides, kill orders and pins.
+//! Requests to people and their decisions: approvals, overrides, kill orders and pins.
 
 use fathom_core::effect::{IdempotencyKey, KillScope};
 use fathom_core::id::{Digest, RunId};
@@ -52,6 +52,7 @@ fn selected(
 
 pub(super) fn open_approval(connection: &Connection, new: &Approval) -> Result<(), StoreError> {
     let owner = &new.owner;
+    // In one transaction with the insert, so that an ask has at most one open approval, whichever process asks.
     let before = selected(
         connection,
         "SELECT body FROM approvals
@@ -68,6 +69,7 @@ pub(super) fn open_approval(connection: &Connection, new: &Approval) -> Result<(
         save(connection, &other)?;
     }
     match find(connection, &new.id)?.map(|found| found.state) {
+        // A withdrawn request may be opened again; a decided one keeps its decision.
         Some(ApprovalState::Open | ApprovalState::Withdrawn { .. }) => save(connection, new),
         Some(_) => Ok(()),
         None => {
@@ -100,6 +102,7 @@ pub(super) fn decide_approval(
     save(connection, &approval)?;
     Ok(match decided {
         Ok(()) => {
+            // In one transaction with the decision: one that the run never hears of would leave it waiting.
             tables::post_signal(connection, approval.owner.run, &approval.signal(word))?;
             DecideOutcome::Decided(approval)
         }
@@ -159,12 +162,14 @@ pub(super) fn approvals(
         ApprovalFilter::All => "TRUE",
     };
     let sql = format!("SELECT body FROM approvals WHERE {wanted} ORDER BY number DESC LIMIT ?1");
+    // The newest ones if there are too many, but shown oldest first.
     let mut found = selected(connection, &sql, [Col(APPROVALS_LISTED_MAX as u64)])?;
     found.reverse();
     Ok(found)
 }
 
 pub(super) fn set_kill(connection: &Connection, order: &KillOrder) -> Result<(), StoreError> {
+    // `kills_in_force` allows one active order per scope: the first one stands.
     connection
         .prepare_cached(
             "INSERT INTO kills (scope, thrown_by, thrown_at, thrown_why) VALUES (?1, ?2, ?3, ?4)
@@ -197,7 +202,7 @@ pub(super) fn lift_kill(connection: &Connection, order: &KillOrder) -> Result<Li
     })
 }
 
-/// The kill switches that hold; asked for twenty times a second.
+/// The active kill switches; queried twenty times a second.
 pub(super) fn kills(connection: &Connection) -> Result<Vec<KillOrder>, StoreError> {
     let sql = "SELECT scope, thrown_by, thrown_at, thrown_why, NULL, NULL, NULL FROM kills
                WHERE lifted_at IS NULL ORDER BY id";
@@ -260,8 +265,9 @@ pub(super) fn overrides_of(
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-/// The digest that is let in of a tool.
+/// The accepted digest of a tool.
 fn pinned(connection: &Connection, seen: &Sighting) -> Result<Option<Digest>, StoreError> {
+    // `let_in` counts up with each acceptance; the highest one is in force.
     let found = connection
         .prepare_cached(
             "SELECT digest FROM pins WHERE charter = ?1 AND tool = ?2 AND let_in IS NOT NULL
@@ -277,6 +283,7 @@ pub(super) fn pin(connection: &Connection, seen: &Sighting) -> Result<PinOutcome
     if pinned == Some(seen.digest) {
         return Ok(PinOutcome::Pinned);
     }
+    // The first sighting is trusted. Its 0 sorts below every digest that a person accepts later.
     connection
         .prepare_cached(
             "INSERT INTO pins (charter, tool, digest, seen_at, let_in) VALUES (?1, ?2, ?3, ?4, ?5)
@@ -313,6 +320,7 @@ pub(super) fn accept_pin(
             by,
             Col(seen.at.0)
         ])?;
+    // Only what was seen can be accepted: without a row there is nothing to change.
     Ok(match changed {
         0 => Accepted::NeverMet,
         _ => Accepted::Now,

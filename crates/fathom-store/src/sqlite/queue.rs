@@ -12,26 +12,27 @@ use crate::entry::Entry;
 use crate::error::StoreError;
 use crate::log::{LogSink, LogState, Ticket};
 
-/// Most pieces of work that wait.
+/// Maximum number of queued items.
 const QUEUED_MAX: usize = 4096;
-/// Most bytes that wait. One entry may be larger when it waits alone.
+/// Maximum number of queued bytes. A single entry may be larger if it is alone.
 const QUEUED_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// Most pieces of work in one commit.
+/// Maximum number of items in one commit.
 const BATCH_MAX: usize = 1024;
-/// Bytes after which a commit takes no more.
+/// Bytes after which a commit takes no more items.
 const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
-/// How long entries gather while nobody waits for them. A crash may cost this much of what was already heard.
+/// Time for which entries gather while no caller waits for them. A crash may cost this much of what was already
+/// heard.
 const GATHER: Duration = Duration::from_millis(5);
 
-/// Something for the writer to do.
+/// An item of work for the writer.
 pub(super) enum Work {
-    /// An entry, and why it was not stored although the commit went through.
+    /// An entry, and the reason if it was not stored although the commit succeeded.
     Append {
         ticket: Ticket,
         entry: Box<Entry>,
         refused: Option<StoreError>,
     },
-    /// A change that someone waits for.
+    /// A change that a caller waits for.
     Call(Box<dyn Call>),
 }
 
@@ -44,12 +45,12 @@ impl Work {
     }
 }
 
-/// A change to the tables, run inside a commit and answered after it.
+/// An item that the writer runs within a transaction and answers after it.
 pub(super) trait Call: Send {
-    /// Does it, and keeps the answer.
+    /// Makes the change and keeps the answer.
     fn run(&mut self, connection: &Connection) -> Result<(), StoreError>;
 
-    /// Hands the answer over, now that it is known what became of the commit.
+    /// Delivers the answer, once the outcome of the commit is known.
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
@@ -91,13 +92,13 @@ struct Waiting {
     work: VecDeque<Work>,
     bytes: usize,
     last_position: Position,
-    /// Someone waits for what is queued.
+    /// A caller waits for the queued items.
     is_urgent: bool,
     is_closed: bool,
 }
 
 impl Waiting {
-    /// Whether more may come before the next commit.
+    /// True if more may come before the next commit.
     fn gathers(&self) -> bool {
         !self.is_urgent
             && !self.is_closed
@@ -106,6 +107,7 @@ impl Waiting {
     }
 
     fn has_room_for(&self, bytes: usize) -> bool {
+        // Alone, anything fits: an entry above the limit must not wait for ever.
         self.work.is_empty()
             || (self.work.len() < QUEUED_MAX && self.bytes + bytes <= QUEUED_BYTES_MAX)
     }
@@ -144,11 +146,13 @@ impl Queue {
             return Err(StoreError::Closed);
         }
         let work = work(&mut waiting);
+        // Its caller is blocked until it is answered.
         waiting.is_urgent |= matches!(work, Work::Call(_));
         waiting.work.push_back(work);
         waiting.bytes += bytes;
         // A writer that gathers is not woken for each entry.
         let wakes = waiting.work.len() == 1 || !waiting.gathers();
+        // Released before waking the writer, which would otherwise run into it at once.
         drop(waiting);
         if wakes {
             self.has_work.notify_one();
@@ -156,7 +160,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Everything that waits, up to what one commit takes. None once the queue is closed and empty.
+    /// Queued items, up to the size of one commit. `None` once the queue is closed and empty.
     pub(super) fn take_batch(&self) -> Option<Vec<Work>> {
         let mut waiting = self.lock();
         while waiting.work.is_empty() {
@@ -182,28 +186,30 @@ impl Queue {
             batch.push(work);
         }
         waiting.bytes -= bytes;
-        // What is left over was not in reach of this commit, and goes on being waited for.
+        // Leftovers did not fit into this commit, so their callers still wait.
         waiting.is_urgent &= !waiting.work.is_empty();
         drop(waiting);
         self.has_room.notify_all();
         Some(batch)
     }
 
-    /// Takes no more work. What waits is still done.
+    /// Accepts no more items. Queued ones are still processed.
     pub(super) fn close(&self) {
         self.lock().is_closed = true;
         self.has_work.notify_all();
         self.has_room.notify_all();
     }
 
-    /// Drops what waits, so that everyone who waits for it is told.
+    /// Drops the queued items, which tells their callers.
     pub(super) fn abandon(&self) {
         self.close();
         let work = std::mem::take(&mut self.lock().work);
+        // Not under the lock: dropped tickets wake the owners of their runs.
         drop(work);
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
+        // No panic can leave the queue half changed: each change is a few assignments.
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

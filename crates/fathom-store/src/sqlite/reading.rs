@@ -18,7 +18,7 @@ use crate::registry::Claim;
 use crate::runs::{RunFilter, RunInfo, RunQuery, RunState, id_digits};
 use crate::signals::{PostedSignal, SignalId};
 
-/// Connections that are kept for the next reader.
+/// Connections kept for later readers.
 const IDLE_MAX: usize = 8;
 /// Bytes after which a page of records is full.
 const PAGE_BYTES_MAX: usize = 8 * 1024 * 1024;
@@ -46,6 +46,7 @@ impl Readers {
             Some(connection) => connection,
             None => self.open()?,
         };
+        // Not kept after an error: the connection may be the cause of it.
         let answer = query(&connection)?;
         let mut idle = self.lock();
         if idle.len() < IDLE_MAX {
@@ -124,7 +125,7 @@ const INFO_COLUMNS: &str =
     "run, epoch, state, program, model, created_at, updated_at, events, episodes,
     model_calls, started_by";
 
-/// A line of the list, its state still as text.
+/// A line of the list with its state still as text.
 fn info_row(row: &Row<'_>) -> rusqlite::Result<(String, RunInfo)> {
     let count = |at| row.get(at).map(|Col(count): Col<u64>| count);
     let Col(run) = row.get(0)?;
@@ -163,6 +164,7 @@ pub(super) fn list_runs(
     connection: &Connection,
     query: &RunQuery,
 ) -> Result<Vec<RunInfo>, StoreError> {
+    // `?1` is bound in every case, so that all filters share one list of parameters.
     let (wanted, id_start) = match &query.filter {
         RunFilter::All => ("?1 = ''", String::new()),
         RunFilter::Unfinished => ("?1 = '' AND is_finished = 0", String::new()),

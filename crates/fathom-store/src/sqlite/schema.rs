@@ -1,4 +1,4 @@
-//! The tables of the journal's file, and how an older file becomes a newer one.
+//! Tables of the journal's file, and migrations from older formats.
 
 use std::time::Duration;
 
@@ -6,19 +6,19 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
 
-/// The format this program writes.
+/// Format that this version writes.
 pub(super) const FORMAT: u32 = 3;
 
-/// How often one process looks whether another's commit is over. Its commits follow each other closely, so who
-/// looks seldom waits long.
+/// Pause between checks whether another process's commit is over. Its commits follow each other closely, so a
+/// process that checks rarely waits long.
 const BUSY_PAUSE: Duration = Duration::from_millis(1);
-/// Looks before it gives up: thirty seconds and more.
+/// Checks before giving up: thirty seconds and more.
 const BUSY_LOOKS_MAX: i32 = 30_000;
 
-/// Pages in the write-ahead log before they move into the main file: 16 MiB.
+/// Pages in the write-ahead log before they are moved to the main file: 16 MiB.
 const CHECKPOINT_PAGES: u32 = 4096;
 
-/// The tables of the first format. What came later is in [`MIGRATIONS`], which a new file goes through too.
+/// Tables of the first format. Later ones are in [`MIGRATIONS`], which a new file goes through too.
 const TABLES: &str = "
 CREATE TABLE meta (
     key TEXT PRIMARY KEY,
@@ -94,10 +94,10 @@ CREATE TABLE overrides (
 ) STRICT, WITHOUT ROWID;
 ";
 
-/// Turns a file of one format into the next.
+/// Migrates a file from one format to the next.
 pub(super) type Migration = fn(&Transaction<'_>) -> rusqlite::Result<()>;
 
-/// The step from format `n` to `n + 1` stands at index `n - 1`.
+/// The migration from format `n` to `n + 1` is at index `n - 1`.
 const MIGRATIONS: [Migration; FORMAT as usize - 1] = [
     |file| file.execute_batch(PEOPLE),
     |file| file.execute_batch(RELEASED),
@@ -106,7 +106,7 @@ const MIGRATIONS: [Migration; FORMAT as usize - 1] = [
 /// Since format 3: a key that was claimed for what certainly was not sent is free again.
 const RELEASED: &str = "ALTER TABLE claims ADD COLUMN is_released INTEGER NOT NULL DEFAULT 0";
 
-/// Since format 2: what people are asked, what they said, and why.
+/// Since format 2: requests to people, their decisions and reasons.
 const PEOPLE: &str = "
 ALTER TABLE runs ADD COLUMN started_by TEXT;
 ALTER TABLE kills ADD COLUMN thrown_why TEXT NOT NULL DEFAULT '';
@@ -138,10 +138,11 @@ CREATE TABLE pins (
 ) STRICT;
 ";
 
-/// Makes a connection fit for the journal: commits are on the disk when they return.
+/// Configures a connection for the journal.
 pub(super) fn configure(connection: &mut Connection) -> Result<(), StoreError> {
     connection.busy_handler(Some(wait_for_others))?;
     connection.set_prepared_statement_cache_capacity(64);
+    // The file may come from elsewhere, and its schema must not run functions.
     connection.pragma_update(None, "trusted_schema", false)?;
     Ok(())
 }
@@ -155,15 +156,16 @@ fn wait_for_others(looks: i32) -> bool {
     looks < BUSY_LOOKS_MAX
 }
 
-/// Makes the writer's connection durable. Not before [`prepare`] has said that the file is ours.
+/// Makes the writer's commits durable. Only after [`prepare`] has confirmed that the file is ours.
 pub(super) fn configure_writer(connection: &Connection) -> Result<(), StoreError> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
+    // FULL: others act on what was acknowledged, so a power loss must not take it back.
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
     Ok(())
 }
 
-/// Makes the tables of a new file, brings an older one up to date, and refuses what it does not know.
+/// Creates the tables of a new file, migrates an older one, and refuses an unknown one.
 pub(super) fn prepare(connection: &mut Connection) -> Result<(), StoreError> {
     prepare_for(connection, FORMAT, &MIGRATIONS)
 }
@@ -173,6 +175,7 @@ fn prepare_for(
     known: u32,
     migrations: &[Migration],
 ) -> Result<(), StoreError> {
+    // Immediate: two processes must not both find the old format and migrate it.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = match format_of(&transaction)? {
         None => {
@@ -192,6 +195,7 @@ fn prepare_for(
     for migrate in migrations.iter().skip(done) {
         migrate(&transaction)?;
     }
+    // In the same transaction as the tables, so that a crash leaves the old format with the old tables.
     if meta(&transaction, "format")? != Some(known.to_string()) {
         set_meta(&transaction, "format", &known.to_string())?;
         set_meta(&transaction, "written_by", env!("CARGO_PKG_VERSION"))?;
@@ -200,19 +204,21 @@ fn prepare_for(
     Ok(())
 }
 
-/// The format of a file; none when it is empty.
+/// Format of a file; `None` if it is empty.
 fn format_of(connection: &Connection) -> Result<Option<u32>, StoreError> {
     let names = "SELECT count(*), count(*) FILTER (WHERE name = 'meta') FROM sqlite_schema";
     let (all, ours): (u32, u32) =
         connection.query_row(names, [], |row| Ok((row.get(0)?, row.get(1)?)))?;
     match (all, ours) {
         (0, _) => Ok(None),
-        (_, 0) => Err(StoreError::damaged("the file is some other database")),
+        (_, 0) => Err(StoreError::damaged(
+            "the file is a database of another program",
+        )),
         _ => {
             let format = meta(connection, "format")?.and_then(|format| format.parse().ok());
             format
                 .map(Some)
-                .ok_or_else(|| StoreError::damaged("the file does not say its format"))
+                .ok_or_else(|| StoreError::damaged("the file does not state its format"))
         }
     }
 }

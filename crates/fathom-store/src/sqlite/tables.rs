@@ -1,4 +1,4 @@
-//! What changes in the tables, each within the writer's transaction.
+//! Changes to the tables, each within the writer's transaction.
 
 use fathom_core::effect::IdempotencyKey;
 use fathom_core::event::Signal;
@@ -26,7 +26,7 @@ pub(super) fn json(value: &impl Serialize) -> Result<String, StoreError> {
     })
 }
 
-/// Whether a record found its place free.
+/// Outcome of inserting a record.
 pub(super) enum Inserted {
     Now,
     PlaceTaken,
@@ -49,11 +49,13 @@ pub(super) fn insert_entry(
             Col(entry.hash)
         ]);
     match inserted {
+        // Another owner was faster. That ends one log and not the whole commit.
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
             return Ok(Inserted::PlaceTaken);
         }
         inserted => inserted?,
     };
+    // Sealing is deterministic within a run, so an address that exists already has the same bytes.
     for blob in &entry.blobs {
         connection
             .prepare_cached(
@@ -61,6 +63,7 @@ pub(super) fn insert_entry(
             )?
             .execute(params![Col(run), Col(blob.address), blob.bytes])?;
     }
+    // With the record that takes the signal in: an owner that dies in between leaves it to the next one.
     for signal in &entry.settles {
         connection
             .prepare_cached("DELETE FROM signals WHERE run = ?1 AND id = ?2")?
@@ -139,6 +142,7 @@ pub(super) fn post_signal(
     run: RunId,
     signal: &Signal,
 ) -> Result<SignalId, StoreError> {
+    // No owner would ever take it in.
     if epoch(connection, run)?.is_none() {
         return Err(StoreError::UnknownRun { run });
     }
@@ -159,7 +163,7 @@ pub(super) fn drop_signals(
     Ok(())
 }
 
-/// The claim that holds a key, and how many held it before.
+/// The claim that holds a key, and its generation.
 pub(super) struct Held {
     generation: u64,
     pub(super) owner: ClaimOwner,
@@ -203,12 +207,13 @@ pub(super) fn held(
 
 fn next_generation(connection: &Connection, key: &IdempotencyKey) -> Result<u64, StoreError> {
     let Col(next): Col<u64> = connection
+        // Over released claims too: a generation is never used twice, or an old override would apply again.
         .prepare_cached("SELECT coalesce(max(generation) + 1, 0) FROM claims WHERE key = ?1")?
         .query_row([key.as_str()], |row| row.get(0))?;
     Ok(next)
 }
 
-/// The generation that a claim would have, none where it holds already, or what stands against it.
+/// Generation that a claim would get, `None` if it holds the key already, or the claim that is in the way.
 pub(super) fn next_claim(
     connection: &Connection,
     claim: &Claim,
@@ -217,9 +222,11 @@ pub(super) fn next_claim(
     let Some(held) = held(connection, &claim.key)? else {
         return Ok(Ok(Some(next)));
     };
+    // The same ask after a crash: the key is still its own.
     if held.owner == claim.owner && held.payload == claim.payload {
         return Ok(Ok(None));
     }
+    // An override names the generation that it allows, so it lets exactly one claim pass.
     let may_pass = connection
         .prepare_cached("SELECT 1 FROM overrides WHERE key = ?1 AND generation = ?2")?
         .exists(params![claim.key.as_str(), Col(next)])?;
@@ -278,6 +285,7 @@ pub(super) fn override_claim(
         return Ok(OverrideOutcome::NothingHeld);
     }
     let next = next_generation(connection, &order.key)?;
+    // Ordered twice before it is used, it is still one override.
     connection
         .prepare_cached(
             "INSERT INTO overrides (key, generation, ordered_by, ordered_at, why) VALUES (?1, ?2, ?3, ?4, ?5)

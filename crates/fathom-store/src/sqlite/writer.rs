@@ -1,4 +1,4 @@
-//! The one thread that writes: everything that waits goes into one commit, and is answered after it.
+//! The writer thread: commits all queued items together and answers them afterwards.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,6 +14,8 @@ use crate::heads::{Flush, Head, HeadsWriter};
 use crate::log::LogState;
 use crate::runs::Delta;
 
+// Records after the last head could be cut off unseen; a signature for each would show nothing that the chain
+// does not.
 /// Records of an episode after which its head is signed, whatever they say.
 const RECORDS_PER_HEAD: u32 = 64;
 /// Episodes whose unsigned records are counted. Beyond this the count starts again, and heads come later.
@@ -25,20 +27,21 @@ pub(super) struct Writer {
     heads: Option<HeadsWriter>,
     /// Records since the last signed head.
     unsigned: HashMap<(RunId, EpisodeId), u32>,
-    /// Why no entry will ever be stored again.
+    /// The error after which no entry is stored any more.
     broken: Option<StoreError>,
 }
 
-/// What one commit does besides storing records.
+/// Work of one commit besides storing records.
 #[derive(Default)]
 struct Round {
-    /// The owners, as far as they were looked up.
+    /// Current owners, as far as they were looked up.
     epochs: HashMap<RunId, Epoch>,
-    /// Logs of which an entry was refused; nothing after it may be stored.
+    /// Logs with a refused entry; nothing after it may be stored.
+    // By address: the batch holds every log until the round is over.
     refused: HashMap<*const LogState, StoreError>,
     deltas: HashMap<RunId, Delta>,
     heads: Vec<Head>,
-    /// The logs that must not hear of their records before the heads are written.
+    /// Logs whose owners must not hear of their records before the heads are written.
     signing: Vec<Arc<LogState>>,
     flush: Option<Flush>,
 }
@@ -77,20 +80,23 @@ impl Writer {
         let mut round = Round::default();
         if let Err(error) = self.write(batch, &mut round) {
             if !self.connection.is_autocommit() {
-                // When even this fails the connection is of no use, and the next `BEGIN` says so.
+                // If even this fails, the connection is unusable, and the next `BEGIN` reports it.
                 self.connection.execute_batch("ROLLBACK").ok();
             }
-            // What the disk holds after a failed commit is known to the next process only.
+            // Only the next process can tell what is on disk after a failed commit.
             if batch.iter().any(|work| matches!(work, Work::Append { .. })) {
                 self.broken.get_or_insert_with(|| error.clone());
             }
             return Err(error);
         }
+        // After COMMIT, never before: a signed head ahead of the disk would make an honest crash look like a
+        // cut-off tail.
         self.sign(round);
         Ok(())
     }
 
     fn write(&mut self, batch: &mut [Work], round: &mut Round) -> Result<(), StoreError> {
+        // Immediate: a transaction that starts by reading can fail to become the writer halfway.
         tables::execute(&self.connection, "BEGIN IMMEDIATE")?;
         for work in batch {
             match work {
@@ -102,8 +108,10 @@ impl Writer {
                 Work::Call(call) => {
                     // The call may be the one that changes an owner.
                     round.epochs.clear();
+                    // A failed call undoes its own changes and none of the records around it.
                     tables::execute(&self.connection, "SAVEPOINT call")?;
                     if let Err(error) = call.run(&self.connection) {
+                        // Some errors, such as a full disk, roll back the whole transaction.
                         if self.connection.is_autocommit() {
                             return Err(error);
                         }
@@ -113,13 +121,14 @@ impl Writer {
                 }
             }
         }
+        // One update per run and commit instead of one per record.
         for (run, delta) in &round.deltas {
             tables::update_run(&self.connection, *run, delta)?;
         }
         tables::execute(&self.connection, "COMMIT")
     }
 
-    /// Writes an entry into the open transaction, or says why it must not be there. An error is the end of the
+    /// Writes an entry into the open transaction, or returns the reason for refusing it. An error ends the
     /// whole transaction.
     fn stage(
         &mut self,
@@ -200,8 +209,8 @@ impl Writer {
         self.unsigned.remove(&(log.run(), entry.episode.clone()));
     }
 
-    /// The records are stored; now their heads go to the second place. Where that fails, the runs concerned are
-    /// told nothing more: they were promised both.
+    /// Writes the heads of the stored records to the second place. If that fails, the runs concerned are told
+    /// nothing more: they were promised both.
     fn sign(&self, round: Round) {
         let (Some(heads), Some(flush)) = (&self.heads, round.flush) else {
             return;

@@ -1,4 +1,4 @@
-//! From requests to what is written, and from rows to answers.
+//! Translation of requests into rows, and of rows into answers.
 
 use std::collections::HashSet;
 
@@ -9,27 +9,26 @@ use fathom_core::symbols::{
 use serde::de::DeserializeOwned;
 use sha2::Digest as _;
 
-use super::change::{body_of, check_id, merged};
+use super::change::{SymbolFlaw, body_of, check_id, merged};
 use super::error::SymbolStoreError;
 use super::index::symbol_of;
 use super::rows::{Draft, Kind, Result, Row, WrittenBy};
 use super::store::{IDS_MAX, TEXT_BYTES_MAX};
 
-/// What is wrong with a request, whatever the store holds.
-pub(super) fn checked(request: &SymbolRequest) -> std::result::Result<(), String> {
+/// Checks a request independently of the store's content.
+pub(super) fn checked(request: &SymbolRequest) -> std::result::Result<(), SymbolFlaw> {
     match request {
         SymbolRequest::Put { symbol } => body_of(symbol.as_ref()).map(|_| ()),
         SymbolRequest::Update { id, .. } | SymbolRequest::Delete { id } => check_id(id),
         SymbolRequest::Get { ids } | SymbolRequest::Links { ids, .. } if ids.len() > IDS_MAX => {
-            Err(format!("it names more than {IDS_MAX} ids"))
+            Err(SymbolFlaw::TooManyIds)
         }
         SymbolRequest::Search { text, .. } if text.trim().is_empty() => {
-            Err("there is nothing to search for".to_owned())
+            Err(SymbolFlaw::NothingToSearch)
         }
-        SymbolRequest::Search { text, .. } if text.len() > TEXT_BYTES_MAX => Err(format!(
-            "the text to search for has {} bytes, the limit is {TEXT_BYTES_MAX}",
-            text.len()
-        )),
+        SymbolRequest::Search { text, .. } if text.len() > TEXT_BYTES_MAX => {
+            Err(SymbolFlaw::TextTooLong(text.len()))
+        }
         SymbolRequest::Get { .. }
         | SymbolRequest::Links { .. }
         | SymbolRequest::Search { .. }
@@ -38,12 +37,12 @@ pub(super) fn checked(request: &SymbolRequest) -> std::result::Result<(), String
     }
 }
 
-/// What a write makes of a symbol, with its JSON: none where it takes it away.
+/// The symbol after a write, with its JSON; `None` if the write deletes it.
 pub(super) fn changed(
     request: &SymbolRequest,
     now: Option<&Symbol>,
 ) -> std::result::Result<Option<(Symbol, String)>, SymbolFault> {
-    let invalid = |what: String| fault(SymbolFaultKind::Invalid, what);
+    let invalid = |flaw: SymbolFlaw| fault(SymbolFaultKind::Invalid, flaw.to_string());
     let kept = |symbol: Symbol| {
         let body = body_of(&symbol).map_err(invalid)?;
         Ok(Some((symbol, body)))
@@ -64,7 +63,7 @@ pub(super) fn changed(
             | SymbolRequest::Kit { .. }
             | SymbolRequest::Persona { .. },
             _,
-        ) => Err(invalid("it changes nothing".to_owned())),
+        ) => Err(invalid(SymbolFlaw::ChangesNothing)),
     }
 }
 
@@ -79,7 +78,7 @@ pub(super) fn draft(kind: Kind, id: &str, body: &str, before: Option<&Row>) -> D
     }
 }
 
-/// The answer to a write, from the row that it left: the same however often it is asked for.
+/// The answer to a write, made from the row that it left: the same however often it is requested.
 pub(super) fn written(row: &Row) -> Result<SymbolAnswer> {
     let found = found_in(row)?;
     let note = found.is_none().then(|| {
@@ -125,7 +124,7 @@ pub(super) fn parsed<T: DeserializeOwned>(body: &str) -> Result<T> {
         .map_err(|error| SymbolStoreError::damaged(format!("an entry cannot be read: {error}")))
 }
 
-/// Each once, in their order, not too many.
+/// The ids without repetitions, in order, at most `IDS_MAX`.
 pub(super) fn distinct<'a>(ids: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
     ids.map(String::as_str)

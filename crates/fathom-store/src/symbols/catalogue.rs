@@ -8,19 +8,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::change::{Entry, body_of};
+use super::change::{Entry, SymbolFlaw, body_of};
 use super::error::SymbolStoreError;
 use super::rows::Kind;
 
-/// Most entries of a catalogue.
+/// Maximum number of entries of a catalogue.
 pub const CATALOGUE_ENTRIES_MAX: usize = 200_000;
 
-/// What a list that stands by itself holds.
+/// Type of the entries of a bare list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListOf {
-    /// Symbols.
     Symbols,
-    /// Kits.
     Kits,
     /// Personas.
     Agents,
@@ -36,25 +34,21 @@ impl ListOf {
     }
 }
 
-/// Symbols, kits and personas. What was read goes out again as it was; a field that is null or empty counts as missing.
+/// Symbols, kits and personas. Unknown fields are preserved; a field that is null or empty counts as missing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Catalogue {
-    /// The symbols.
     pub symbols: Vec<Symbol>,
-    /// The kits.
     pub kits: Vec<Kit>,
-    /// The personas.
     pub agents: Vec<Persona>,
 }
 
-/// An entry that cannot be taken in.
+/// An invalid entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadEntry {
-    /// The list it stands in: `symbols`, `kits` or `agents`.
+    /// Its list: `symbols`, `kits` or `agents`.
     pub list: &'static str,
-    /// Its place there, from zero.
+    /// Its index in the list, from zero.
     pub index: usize,
-    /// What is wrong with it.
     pub reason: String,
 }
 
@@ -65,8 +59,8 @@ impl fmt::Display for BadEntry {
 }
 
 impl Catalogue {
-    /// Reads an object with `symbols`, `kits` and `agents`, of which each may be missing, or a list of what `bare` says. An entry
-    /// that cannot be taken in is an error that names it.
+    /// Reads an object with the optional lists `symbols`, `kits` and `agents`, or a list of the type `bare`. An
+    /// invalid entry is an error that names it.
     pub fn read(json: &str, bare: ListOf) -> Result<Self, SymbolStoreError> {
         let not = |what: String| SymbolStoreError::NotACatalogue { what };
         let json = json.trim_start_matches('\u{feff}');
@@ -96,19 +90,19 @@ impl Catalogue {
         Err(SymbolStoreError::BadEntries { bad })
     }
 
-    /// The object with all three lists, for a file.
+    /// All three lists as one JSON object, for a file.
     pub fn to_json(&self) -> Result<String, SymbolStoreError> {
         serde_json::to_string_pretty(self).map_err(|error| SymbolStoreError::NotACatalogue {
             what: error.to_string(),
         })
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.symbols.len() + self.kits.len() + self.agents.len()
     }
 
-    /// Whether there is none.
+    /// True if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -121,7 +115,7 @@ impl Catalogue {
         }
     }
 
-    /// Every entry as it is kept, or all that are bad.
+    /// Every entry as it is stored, or all invalid ones.
     pub(super) fn bodies(&self) -> Result<Vec<(Kind, &str, String)>, SymbolStoreError> {
         if self.len() > CATALOGUE_ENTRIES_MAX {
             return Err(SymbolStoreError::NotACatalogue {
@@ -182,7 +176,10 @@ fn check<'a, T: Entry>(
     let mut seen = HashMap::new();
     for (index, entry) in entries.iter().enumerate() {
         let body = match seen.insert(entry.id(), index) {
-            Some(first) => Err(format!("`{}` stands at {first} already", entry.id())),
+            Some(first) => Err(SymbolFlaw::Repeated {
+                id: entry.id().to_owned(),
+                first,
+            }),
             None => body_of(entry),
         };
         match body {
@@ -190,7 +187,7 @@ fn check<'a, T: Entry>(
             Err(reason) => bad.push(BadEntry {
                 list: list.name(),
                 index,
-                reason,
+                reason: reason.to_string(),
             }),
         }
     }

@@ -1,8 +1,10 @@
-//! What may be written, and what a change makes of a symbol.
+//! Rules for symbols, kits and personas, and the merging of changes.
 
 use fathom_core::symbols::{Facets, Kit, Persona, Symbol};
 use serde::Serialize;
 use serde_json::{Map, Value};
+
+use super::store::{IDS_MAX, TEXT_BYTES_MAX};
 
 /// Longest id, in characters.
 pub const ID_CHARS_MAX: usize = 200;
@@ -10,17 +12,48 @@ pub const ID_CHARS_MAX: usize = 200;
 /// Largest symbol, kit or persona, in bytes of JSON.
 pub const SYMBOL_BYTES_MAX: usize = 256 << 10;
 
-/// Deepest nesting of what a catalogue says beside the known fields. Readers of JSON give up at 128.
+/// Deepest nesting of unknown fields of an entry. Readers of JSON give up at 128.
 const NESTING_MAX: usize = 64;
 
-/// Something with an id, as it is kept.
+/// A mistake in a symbol, kit, persona or request. Its text is told to the asker, who may be a model.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SymbolFlaw {
+    #[error("it names more than {IDS_MAX} ids")]
+    TooManyIds,
+    #[error("there is nothing to search for")]
+    NothingToSearch,
+    #[error("the text to search for has {0} bytes, the limit is {TEXT_BYTES_MAX}")]
+    TextTooLong(usize),
+    #[error("it changes nothing")]
+    ChangesNothing,
+    #[error("`{id}` stands at {first} already")]
+    Repeated { id: String, first: usize },
+    #[error("it nests deeper than {NESTING_MAX} levels")]
+    TooDeep,
+    #[error("it has {0} bytes, the limit is {SYMBOL_BYTES_MAX}")]
+    TooLarge(usize),
+    #[error("its id is empty")]
+    EmptyId,
+    #[error("its id has more than {ID_CHARS_MAX} characters")]
+    LongId,
+    #[error("its id has a control character")]
+    ControlInId,
+    #[error("it is no JSON object")]
+    NotAnObject,
+    #[error("an id cannot be changed")]
+    IdChanged,
+    #[error(transparent)]
+    Malformed(#[from] serde_json::Error),
+}
+
+/// Something with an id, as it is stored.
 pub(super) trait Entry: Serialize {
     fn id(&self) -> &str;
 
     /// Everything in it that may nest.
     fn others(&self) -> Vec<&Map<String, Value>>;
 
-    /// A value that stands outside of those.
+    /// A value outside of those.
     fn value(&self) -> Option<&Value> {
         None
     }
@@ -61,8 +94,8 @@ impl Entry for Persona {
     }
 }
 
-/// The JSON under which it is kept, or what is wrong with it.
-pub(super) fn body_of(entry: &impl Entry) -> Result<String, String> {
+/// The JSON that is stored, or the entry's flaw.
+pub(super) fn body_of(entry: &impl Entry) -> Result<String, SymbolFlaw> {
     check_id(entry.id())?;
     let nested = entry
         .others()
@@ -70,32 +103,29 @@ pub(super) fn body_of(entry: &impl Entry) -> Result<String, String> {
         .flat_map(Map::values)
         .chain(entry.value());
     if nested.map(nesting).max() > Some(NESTING_MAX) {
-        return Err(format!("it nests deeper than {NESTING_MAX} levels"));
+        return Err(SymbolFlaw::TooDeep);
     }
-    let body = serde_json::to_string(entry).map_err(|error| error.to_string())?;
+    let body = serde_json::to_string(entry)?;
     if body.len() > SYMBOL_BYTES_MAX {
-        return Err(format!(
-            "it has {} bytes, the limit is {SYMBOL_BYTES_MAX}",
-            body.len()
-        ));
+        return Err(SymbolFlaw::TooLarge(body.len()));
     }
     Ok(body)
 }
 
-/// Ids stand in prompts and in lists: one that cannot be seen or told apart is none.
-pub(super) fn check_id(id: &str) -> Result<(), String> {
+/// Checks an id. Ids appear in prompts and in lists, so one that cannot be seen or told apart is refused.
+pub(super) fn check_id(id: &str) -> Result<(), SymbolFlaw> {
     if id.trim().is_empty() {
-        Err("its id is empty".to_owned())
+        Err(SymbolFlaw::EmptyId)
     } else if id.chars().count() > ID_CHARS_MAX {
-        Err(format!("its id has more than {ID_CHARS_MAX} characters"))
+        Err(SymbolFlaw::LongId)
     } else if id.chars().any(char::is_control) {
-        Err("its id has a control character".to_owned())
+        Err(SymbolFlaw::ControlInId)
     } else {
         Ok(())
     }
 }
 
-/// Grows with what is read, which the reader of JSON has bounded.
+/// Recursive: the reader of JSON has bounded the depth.
 fn nesting(value: &Value) -> usize {
     match value {
         Value::Array(values) => 1 + values.iter().map(nesting).max().unwrap_or(0),
@@ -104,15 +134,15 @@ fn nesting(value: &Value) -> usize {
     }
 }
 
-/// The symbol with its new fields. Facets are merged, everything else is replaced, null takes a field away.
-pub(super) fn merged(symbol: &Symbol, changes: &Map<String, Value>) -> Result<Symbol, String> {
+/// The symbol with the changed fields. Facets are merged, everything else is replaced, null removes a field.
+pub(super) fn merged(symbol: &Symbol, changes: &Map<String, Value>) -> Result<Symbol, SymbolFlaw> {
     let Ok(Value::Object(mut fields)) = serde_json::to_value(symbol) else {
-        return Err("it is no JSON object".to_owned());
+        return Err(SymbolFlaw::NotAnObject);
     };
     for (name, new) in changes {
         match (name.as_str(), fields.get_mut(name), new) {
             ("id", Some(id), new) if id != new => {
-                return Err("an id cannot be changed".to_owned());
+                return Err(SymbolFlaw::IdChanged);
             }
             ("facets", Some(Value::Object(old)), Value::Object(new)) => {
                 new.iter().for_each(|(name, new)| set(old, name, new));
@@ -120,12 +150,12 @@ pub(super) fn merged(symbol: &Symbol, changes: &Map<String, Value>) -> Result<Sy
             _ => set(&mut fields, name, new),
         }
     }
-    serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())
+    Ok(serde_json::from_value(Value::Object(fields))?)
 }
 
 fn set(fields: &mut Map<String, Value>, name: &str, new: &Value) {
     if new.is_null() {
-        // The others keep their order.
+        // `remove` would swap the last field into the gap.
         fields.shift_remove(name);
     } else {
         fields.insert(name.to_owned(), new.clone());

@@ -1,4 +1,4 @@
-//! What can go wrong with symbols.
+//! Errors of the symbol store.
 
 use std::path::PathBuf;
 
@@ -7,70 +7,58 @@ use fathom_core::symbols::{SymbolFault, SymbolFaultKind};
 use super::catalogue::BadEntry;
 use crate::error::StoreError;
 
-/// What the symbol store could not do. Nothing was changed, unless a variant says otherwise.
+/// Failure of the symbol store. Nothing was changed, unless a variant says otherwise.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SymbolStoreError {
-    /// The Redis server does not answer. What was being written may have been kept; the same request finds out.
+    /// The Redis server does not answer. A write may have been stored; repeating the request tells.
     #[error("the Redis server at `{place}` cannot be reached: {what}")]
     Unreachable {
         /// Its address, without a password.
         place: String,
-        /// What the connection said.
+        /// The connection's error.
         what: String,
     },
-    /// The Redis server is there and does not do what it is asked.
+    /// The Redis server answers with an error.
     #[error("the Redis server at `{place}` refuses: {what}")]
     Refused {
         /// Its address, without a password.
         place: String,
-        /// What it said.
+        /// The server's error.
         what: String,
     },
-    /// The Redis server does not let us in.
-    #[error("the Redis server at `{place}` does not let us in: {what}")]
+    /// The Redis server denies access.
+    #[error("access denied by the Redis server at `{place}`: {what}")]
     Denied {
         /// Its address, without a password.
         place: String,
-        /// What it said.
+        /// The server's error.
         what: String,
     },
-    /// An address or a prefix that cannot be meant.
-    #[error("not the address of a Redis server: {what}")]
+    /// An invalid address or key prefix.
+    #[error("invalid Redis address: {what}")]
     Address {
-        /// What is wrong, without the address: it may hold a password.
+        /// The mistake, without the address: it may contain a password.
         what: String,
     },
     /// The file cannot be used.
-    #[error("the symbols in `{}` cannot be used: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: StoreError,
-    },
-    /// Something that nobody can have written.
+    #[error("cannot use the symbols in `{}`: {source}", path.display())]
+    File { path: PathBuf, source: StoreError },
+    /// Stored data that cannot have been written.
     #[error("the symbol store is damaged: {what}")]
-    Damaged {
-        /// What was found.
-        what: String,
-    },
+    Damaged { what: String },
     /// A newer Fathom wrote it.
-    #[error("the symbols have format {found}; this program knows {known}")]
+    #[error("the symbols have format {found}; this version supports {known}")]
     NewerFormat {
-        /// The format that was found.
         found: u64,
-        /// The one that is known.
+        /// The supported format.
         known: u64,
     },
-    /// A text that is no catalogue.
-    #[error("not a catalogue: {what}")]
-    NotACatalogue {
-        /// What is wrong with it.
-        what: String,
-    },
-    /// Entries of a catalogue that cannot be taken in.
-    #[error("the catalogue has {} bad {}: {}", bad.len(), if bad.len() == 1 { "entry" } else { "entries" }, first_of(bad))]
+    /// A text that is not a catalogue.
+    #[error("invalid catalogue: {what}")]
+    NotACatalogue { what: String },
+    /// Invalid entries of a catalogue.
+    #[error("the catalogue has {} invalid {}: {}", bad.len(), if bad.len() == 1 { "entry" } else { "entries" }, first_of(bad))]
     BadEntries {
         /// All of them.
         bad: Vec<BadEntry>,
@@ -78,19 +66,15 @@ pub enum SymbolStoreError {
     /// The embedding model failed.
     #[error("the embedding model `{model}` failed: {what}")]
     Embedding {
-        /// Its name.
         model: String,
-        /// What it said.
+        /// The model's error.
         what: String,
     },
-    /// A key came with another request than the first time.
-    #[error("the request `{key}` was another one before")]
-    AnotherRequest {
-        /// The key.
-        key: String,
-    },
-    /// Others changed the same things again and again.
-    #[error("others change the same symbols all the time")]
+    /// A key was used before for a different request.
+    #[error("request key `{key}` was already used for a different request")]
+    AnotherRequest { key: String },
+    /// Other writers kept changing the same symbols.
+    #[error("gave up after repeated concurrent changes to the same symbols")]
     Contended,
 }
 
@@ -128,34 +112,34 @@ impl SymbolStoreError {
         }
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreachable { .. } => {
-                "check that the server runs and that the address is right; asking again is safe"
+                "check that the server is running and the address is right, then retry; retrying is safe"
             }
             Self::Refused { .. } => {
-                "look at the server's memory, disk, replicas and log; once it takes writes again, ask again"
+                "check the server's memory, disk, replicas and log, then retry"
             }
-            Self::Denied { .. } => "check user and password of the address, and the rights of the user",
+            Self::Denied { .. } => "check the user and password in the address, and the user's permissions",
             Self::Address { .. } => "write it as `redis://user:password@host:6379/0`",
             Self::File { source, .. } => return file_hint(source),
             Self::Damaged { .. } => "restore the symbols from a backup, or import the catalogue into a new store",
-            Self::NewerFormat { .. } => "use the Fathom that wrote them, or another store",
+            Self::NewerFormat { .. } => "use the version of Fathom that wrote them, or another store",
             Self::NotACatalogue { .. } => {
-                "give a JSON object with `symbols`, `kits` and `agents`, or a list of one of them"
+                "provide a JSON object with `symbols`, `kits` and `agents`, or a list of one of them"
             }
-            Self::BadEntries { .. } => "repair the entries that are named; nothing was imported",
+            Self::BadEntries { .. } => "fix the listed entries; nothing was imported",
             Self::Embedding { .. } => {
-                "search by words works without it; what was imported gets its embeddings at the next search by meaning"
+                "search by words instead; missing embeddings are made at the next search by meaning"
             }
-            Self::AnotherRequest { .. } => "this is a bug worth a report; nothing was changed",
-            Self::Contended => "ask again",
+            Self::AnotherRequest { .. } => "this is a bug in Fathom; please report it (nothing was changed)",
+            Self::Contended => "retry",
         }
         .to_owned()
     }
 
-    /// The same as a part of an answer, for who asked in a run.
+    /// The same error as part of an answer, for an asker within a run.
     pub fn fault(&self) -> SymbolFault {
         SymbolFault {
             kind: SymbolFaultKind::Unavailable,

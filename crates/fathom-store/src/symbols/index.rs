@@ -1,7 +1,7 @@
-//! What searches look at: the words and vectors of all symbols, brought up to date before each search.
+//! The search index: words and vectors of all symbols, brought up to date before each search.
 //!
-//! It lives in memory and follows the rows, so it sees what other processes write too. A version stands in a slot; a newer one
-//! gets another slot, and the old one is emptied.
+//! It lives in memory and follows the rows, so it sees the writes of other processes too. A version has a slot;
+//! a newer version gets another slot, and the old one is emptied.
 
 use std::collections::HashMap;
 
@@ -20,13 +20,14 @@ const PAGE: usize = 1_000;
 /// Texts that are embedded at once.
 const EMBED_BATCH: usize = 64;
 
-/// With more empty slots than this and than filled ones, all are filled anew.
+/// With more empty slots than this, and more than filled ones, the index is rebuilt.
 const EMPTY_MAX: usize = 1_000;
 
-/// How much the first places count when two rankings are joined.
+/// Weight of the first ranks when two rankings are joined.
+// The customary constant of reciprocal rank fusion.
 const FUSION: f32 = 60.0;
 
-/// Places of each ranking that are joined, at least.
+/// Minimum number of ranks of each ranking that are joined.
 const FUSED_MIN: usize = 50;
 
 #[derive(Default)]
@@ -44,19 +45,19 @@ struct Slot {
     id: String,
 }
 
-/// A symbol that was found, and how near it is.
+/// A search hit and its similarity.
 pub(super) struct Place {
     pub(super) id: String,
     pub(super) near: f32,
 }
 
 impl Index {
-    /// Symbols that are there.
+    /// Number of symbols.
     pub(super) fn count(&self) -> usize {
         self.by_id.len()
     }
 
-    /// Takes in what was written since the last time.
+    /// Adds the rows written since the last call.
     pub(super) fn read(&mut self, rows: &dyn Rows) -> Result<()> {
         if self.slots.len() - self.by_id.len() > EMPTY_MAX.max(self.by_id.len()) {
             *self = Self::default();
@@ -91,7 +92,7 @@ impl Index {
         self.upto = row.seq;
     }
 
-    /// Gives every slot its vector: one that is kept or, where the model made none, a new one, which is kept.
+    /// Gives every slot its vector: a stored one, or else a new one, which is then stored.
     pub(super) fn read_vectors(
         &mut self,
         rows: &dyn Rows,
@@ -106,6 +107,7 @@ impl Index {
             let seqs: Vec<u64> = slots.iter().map(|slot| slot.seq).collect();
             let mut vectors = rows.vectors(embed.name(), &seqs)?;
             for (vector, (number, slot)) in vectors.iter_mut().zip((done..).zip(slots)) {
+                // Stored by a model of this name that had another number of dimensions: made again.
                 vector.take_if(|vector| vector.len() != nowhere.len());
                 // A slot that was emptied before its vector came must not be found by it.
                 if self.by_id.get(&slot.id).map(|slot| *slot as usize) != Some(number) {
@@ -143,7 +145,7 @@ impl Index {
         self.places(self.nearest.search(&unit(query), limit))
     }
 
-    /// Joins both rankings: what stands high in one comes high, what stands high in both comes first.
+    /// Joins both rankings: a high rank in one scores high, a high rank in both comes first.
     #[expect(clippy::cast_precision_loss, reason = "a rank is a small number")]
     pub(super) fn by_both(&self, text: &str, query: &[f32], limit: usize) -> Vec<Place> {
         let query = unit(query);
@@ -174,7 +176,7 @@ impl Index {
     }
 }
 
-/// New vectors of slots, which are kept.
+/// Makes and stores new vectors of slots.
 fn made(rows: &dyn Rows, embed: &dyn Embed, slots: &[&Slot]) -> Result<Vec<Vec<f32>>> {
     let ids: Vec<&str> = slots.iter().map(|slot| slot.id.as_str()).collect();
     let newest = rows.newest(Kind::Symbol, &ids)?;
@@ -193,7 +195,7 @@ fn made(rows: &dyn Rows, embed: &dyn Embed, slots: &[&Slot]) -> Result<Vec<Vec<f
     Ok(made.into_iter().map(|(_, vector)| vector).collect())
 }
 
-/// The vectors of texts, as many and as long as they must be.
+/// The vectors of texts, with their number and lengths checked.
 pub(super) fn embedded(embed: &dyn Embed, texts: &[String]) -> Result<Vec<Vec<f32>>> {
     let failed = |what: String| SymbolStoreError::Embedding {
         model: embed.name().to_owned(),
@@ -217,7 +219,8 @@ pub(super) fn symbol_of(body: &str) -> Result<Symbol> {
         .map_err(|error| SymbolStoreError::damaged(format!("a symbol cannot be read: {error}")))
 }
 
-/// What is searched: all that a symbol says, what it is about first, since an embedding model may not read to the end.
+/// Searchable text of a symbol: all of its fields, the most telling first, since an embedding model may not
+/// read to the end.
 pub(super) fn text_of(symbol: &Symbol) -> String {
     let mut parts = vec![symbol.name.as_str()];
     let facets = symbol.facets.as_ref();

@@ -26,7 +26,7 @@ pub use error::SymbolStoreError;
 pub use redis::RedisAddress;
 pub use store::{IDS_MAX, RESULTS_MAX, Symbols, TEXT_BYTES_MAX};
 
-/// Keeps symbols, kits and personas.
+/// A store of symbols, kits and personas.
 pub trait SymbolStore: Send + Sync {
     /// Answers a request. A write whose key was applied before changes nothing and is answered as it was then.
     fn carry_out(
@@ -35,15 +35,16 @@ pub trait SymbolStore: Send + Sync {
         request: &SymbolRequest,
     ) -> Result<SymbolAnswer, SymbolStoreError>;
 
-    /// Takes in all of a catalogue or, where it has faults, nothing. What is there already gets no new version.
-    /// `progress` hears of embeddings, which take longest. Where they fail the entries stay; the next search makes them.
+    /// Imports all of a catalogue or, if it has errors, nothing. Unchanged entries get no new version.
+    /// `progress` is told of embeddings, which take longest. If they fail the entries stay, and the next search
+    /// makes them.
     fn import(
         &self,
         catalogue: &Catalogue,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Imported, SymbolStoreError>;
 
-    /// Everything that is there, in the order in which it came.
+    /// All entries, in order of creation.
     fn export(&self) -> Result<Catalogue, SymbolStoreError>;
 
     /// All kits.
@@ -52,25 +53,25 @@ pub trait SymbolStore: Send + Sync {
     /// All personas.
     fn personas(&self) -> Result<Vec<Persona>, SymbolStoreError>;
 
-    /// Keeps a kit, and tells its version.
+    /// Stores a kit and returns its version.
     fn put_kit(&self, kit: &Kit) -> Result<u64, SymbolStoreError>;
 
-    /// Keeps a persona, and tells its version.
+    /// Stores a persona and returns its version.
     fn put_persona(&self, persona: &Persona) -> Result<u64, SymbolStoreError>;
 
-    /// All versions of a symbol, the first one first. None where it was never there.
+    /// All versions of a symbol, oldest first. Empty if it never existed.
     fn versions(&self, id: &str) -> Result<Vec<SymbolVersion>, SymbolStoreError>;
 
-    /// How many symbols there are.
+    /// Number of symbols.
     fn count(&self) -> Result<usize, SymbolStoreError>;
 }
 
-/// Turns texts into vectors that point the same way when the texts mean the same.
+/// Turns texts into vectors that are close together if the texts have similar meanings.
 pub trait Embed: Send + Sync {
     /// The model's name. Vectors of another name are never compared with its own.
     fn name(&self) -> &str;
 
-    /// How many numbers a vector has.
+    /// Number of dimensions.
     fn dimensions(&self) -> usize;
 
     /// The vectors of texts, in their order.
@@ -82,7 +83,7 @@ pub trait Embed: Send + Sync {
 #[error("{0}")]
 pub struct EmbedFailed(pub String);
 
-/// Names one request for ever: the ask that it came from.
+/// Permanent identity of a request: the ask that it came from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RequestKey(String);
 
@@ -108,26 +109,26 @@ impl fmt::Display for RequestKey {
 pub struct SymbolVersion {
     /// Counted from one.
     pub version: u64,
-    /// The symbol; none where this version took it away.
+    /// The symbol; `None` if this version deleted it.
     pub symbol: Option<Symbol>,
 }
 
-/// How far embeddings are.
+/// Progress of embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Symbols that have theirs.
+    /// Number of embedded symbols.
     pub done: usize,
-    /// All symbols.
+    /// Number of all symbols.
     pub total: usize,
 }
 
-/// What an import did.
+/// Result of an import.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Entries that were not there before.
+    /// Entries that did not exist before.
     pub new: usize,
     /// Entries that got another version.
     pub changed: usize,
-    /// Entries that were there as they are.
+    /// Entries that existed and are equal.
     pub unchanged: usize,
 }

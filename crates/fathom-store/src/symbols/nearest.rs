@@ -1,18 +1,19 @@
 //! Search by meaning: the vectors nearest to another.
 //!
-//! Every vector is looked at, first as one byte a number, then the best of those exactly. At a hundred thousand vectors that takes
-//! milliseconds, is as good as exact, needs no file and never has to be built: `docs/decisions/0011-symbol-search.md`.
+//! Every vector is compared, first with one byte per dimension, then the best candidates exactly. At a hundred
+//! thousand vectors that takes milliseconds, is as good as exact, needs no file and never has to be built:
+//! `docs/decisions/0011-symbol-search.md`.
 
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::ParallelSlice as _;
 
-/// Vectors that one thread looks at before it takes the next.
+/// Number of vectors in one unit of work of a thread.
 const BLOCK: usize = 4_096;
 
-/// Candidates that are compared exactly, beside those that are asked for.
+/// Number of candidates compared exactly, in addition to the requested number.
 const SPARE: usize = 64;
 
-/// Something found: its slot, and how near it is, at most one.
+/// A hit: its slot, and its similarity of at most one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Hit {
     pub(super) slot: u32,
@@ -22,6 +23,7 @@ pub(super) struct Hit {
 /// The best hits, best first; of equals the one that came first.
 pub(super) fn best(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
     let order = |a: &Hit, b: &Hit| b.near.total_cmp(&a.near).then(a.slot.cmp(&b.slot));
+    // Most of the list is dropped, so only the rest is sorted.
     if hits.len() > limit {
         hits.select_nth_unstable_by(limit, order);
         hits.truncate(limit);
@@ -30,14 +32,14 @@ pub(super) fn best(mut hits: Vec<Hit>, limit: usize) -> Vec<Hit> {
     hits
 }
 
-/// Vectors of one length in slots, which count up.
+/// Vectors of one length in consecutive slots.
 #[derive(Default)]
 pub(super) struct Nearest {
     /// Each of length one.
     exact: Vec<f32>,
-    /// The same, a byte a number.
+    /// The same with a byte per dimension.
     coarse: Vec<i8>,
-    /// What a byte of a slot stands for; zero where the slot is empty.
+    /// Value of a byte's unit in each slot; zero if the slot is empty.
     scales: Vec<f32>,
 }
 
@@ -47,7 +49,7 @@ impl Nearest {
         self.scales.len()
     }
 
-    /// Puts a vector in the next slot. One that points nowhere is found by nothing.
+    /// Puts a vector into the next slot. A zero vector is never found.
     pub(super) fn add(&mut self, vector: &[f32]) {
         let unit = unit(vector);
         let (coarse, scale) = coarse(&unit);
@@ -63,13 +65,13 @@ impl Nearest {
         }
     }
 
-    /// How near two are: the cosine.
+    /// Similarity of two vectors: the cosine.
     pub(super) fn near(&self, slot: u32, query: &[f32]) -> f32 {
         let place = slot as usize * query.len();
         dot(&self.exact[place..place + query.len()], query)
     }
 
-    /// The slots nearest to a vector of length one, best first.
+    /// The slots most similar to a unit vector, best first.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -122,6 +124,7 @@ fn coarse(unit: &[f32]) -> (Vec<i8>, f32) {
         .iter()
         .fold(0.0_f32, |most, number| most.max(number.abs()));
     let scale = largest / 127.0;
+    // Of a zero vector every quotient is NaN, which casts to 0; its scale of 0 keeps it out of every search.
     let bytes = unit.iter().map(|number| (number / scale).round() as i8);
     (bytes.collect(), scale)
 }

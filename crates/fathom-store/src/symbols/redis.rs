@@ -1,7 +1,8 @@
 //! Rows on a Redis server.
 //!
 //! Under the prefix: `seq` counts the rows, `rows` has them by number, `newest:KIND` has ids with the number of their newest row,
-//! `versions:KIND:ID` has the numbers of all its rows, `applied` has the keys of requests with the number of the row they wrote, `vectors` has embeddings by the number of their row.
+//! `versions:KIND:ID` has the numbers of all its rows, `applied` has the keys of requests with the number of the row they wrote,
+//! `vectors` has embeddings by the number of their row.
 //! Every commit watches and sets `seq`, so commits stand in one order and each is whole.
 
 use std::fmt;
@@ -31,7 +32,7 @@ const PREFIX_BYTES_MAX: usize = 64;
 /// Rows that are asked for at once.
 const PAGE: usize = 1_000;
 
-/// Where a Redis server is, how it lets us in, and under which prefix the symbols are.
+/// Address, credentials and key prefix of the symbols on a Redis server.
 #[derive(Clone)]
 pub struct RedisAddress {
     info: ConnectionInfo,
@@ -46,14 +47,12 @@ impl RedisAddress {
             || prefix.len() > PREFIX_BYTES_MAX
             || prefix.chars().any(char::is_control)
         {
-            return Err(wrong(
-                "the prefix of its keys is empty, too long or not printable",
-            ));
+            return Err(wrong("the key prefix is empty, too long or not printable"));
         }
         // What the parser says is left out: it may repeat the password.
         let info = url
             .into_connection_info()
-            .map_err(|_| wrong("it cannot be read"))?;
+            .map_err(|_| wrong("malformed URL"))?;
         Ok(Self {
             info,
             prefix: prefix.to_owned(),
@@ -116,13 +115,14 @@ impl RedisRows {
         format!("{}:versions:{}:{id}", self.prefix, kind.name())
     }
 
-    /// Does something on a connection that works. One that broke since the last request is made anew; one that breaks now is
-    /// an error, since nobody knows what it still did.
+    /// Works on a usable connection. One that broke since the last request is replaced; one that breaks now is
+    /// an error, since its effect is unknown.
     fn with<T>(&self, work: impl FnOnce(&mut Connection) -> RedisResult<T>) -> Result<T> {
         let mut kept = self
             .connection
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
+        // Taken out: a connection that fails may still deliver the answer to an old request.
         let done = self.usable(kept.take()).and_then(|mut connection| {
             let done = work(&mut connection)?;
             Ok((done, connection))
@@ -144,7 +144,7 @@ impl RedisRows {
         Ok(connection)
     }
 
-    /// What a hash holds for fields, in their order. Redis refuses a question about none.
+    /// Values of a hash for fields, in their order. Redis refuses a request for none.
     fn fields<T: FromRedisValue>(
         &self,
         connection: &mut Connection,
@@ -165,6 +165,7 @@ impl RedisRows {
     fn rows(&self, connection: &mut Connection, seqs: &[u64]) -> RedisResult<Vec<Row>> {
         let texts: Vec<Option<String>> = self.fields(connection, "rows", seqs)?;
         let rows = texts.iter().map(|text| {
+            // Not JSON, so that a missing row ends up as a damaged one.
             let text = text.as_deref().unwrap_or("a row is missing");
             serde_json::from_str(text).map_err(|_| damaged("a row cannot be read"))
         });
@@ -188,7 +189,7 @@ impl RedisRows {
         Ok(found)
     }
 
-    /// Whether each draft follows the newest of its id, and no key was here before.
+    /// True if each draft follows the newest row of its id, and none of the keys was applied.
     fn is_fresh(&self, connection: &mut Connection, drafts: &[Draft]) -> RedisResult<bool> {
         for kind in Kind::ALL {
             let of_kind: Vec<&Draft> = drafts.iter().filter(|draft| draft.kind == kind).collect();
@@ -213,7 +214,7 @@ impl RedisRows {
         Ok(true)
     }
 
-    /// Adds rows and all that points to them at once; none where another commit came in between.
+    /// Adds rows and everything that refers to them at once; `None` if another commit came in between.
     fn write(
         &self,
         connection: &mut Connection,
@@ -246,6 +247,7 @@ impl RedisRows {
                     .arg(row.seq);
             }
             if let Some(before) = draft.follows {
+                // Only the newest version of a symbol is searched.
                 all.cmd("HDEL").arg(self.name("vectors")).arg(before.seq);
             }
             if let Some(vector) = &draft.vector {
@@ -260,7 +262,7 @@ impl RedisRows {
     }
 }
 
-/// A vector behind the hash of its model's name.
+/// A vector prefixed with the hash of its model's name.
 fn tagged(model: &str, numbers: &[f32]) -> Vec<u8> {
     let mut bytes = Sha256::digest(model).to_vec();
     bytes.extend(bytes_of(numbers));
@@ -271,7 +273,7 @@ fn damaged(what: &'static str) -> RedisError {
     (ErrorKind::Parse, what).into()
 }
 
-/// Sorts what the client or the server said. Nothing of it repeats the address.
+/// Classifies an error of the client or the server. None of it repeats the address.
 fn said(place: &str, error: RedisError) -> SymbolStoreError {
     let place = place.to_owned();
     let kind = error.kind();
@@ -346,6 +348,7 @@ impl Rows for RedisRows {
         self.with(|connection| {
             for _ in 0..TRIES_MAX {
                 cmd("WATCH").arg(self.name("seq")).exec(connection)?;
+                // `seq` is watched before anything is read: every commit changes it.
                 let last: Option<u64> = cmd("GET").arg(self.name("seq")).query(connection)?;
                 if !self.is_fresh(connection, drafts)? {
                     cmd("UNWATCH").exec(connection)?;

@@ -1,4 +1,4 @@
-//! What a backend keeps: rows that are only ever added.
+//! Rows: the append-only data of a backend.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,12 +7,12 @@ use super::error::SymbolStoreError;
 /// The format of what is kept.
 pub(super) const FORMAT: u64 = 1;
 
-/// How often a write is tried while others write too.
+/// Tries of a write while others write too.
 pub(super) const TRIES_MAX: u32 = 64;
 
 pub(super) type Result<T> = std::result::Result<T, SymbolStoreError>;
 
-/// What a row holds a version of.
+/// Type of a row's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Kind {
@@ -33,25 +33,25 @@ impl Kind {
     }
 }
 
-/// One version of something.
+/// One version of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Row {
-    /// Its place among all rows, from one.
+    /// Its number among all rows, from one.
     pub(super) seq: u64,
     pub(super) kind: Kind,
     pub(super) id: String,
     /// Counted from one for each id, over removals too.
     pub(super) version: u64,
-    /// The place of the first version: the order in which things came.
+    /// Number of the first version: the order of creation.
     pub(super) born: u64,
-    /// As JSON; none where this version took it away.
+    /// JSON; `None` if this version deleted the entry.
     pub(super) body: Option<String>,
     /// The request that wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) by: Option<WrittenBy>,
 }
 
-/// Which request wrote a row.
+/// The request that wrote a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct WrittenBy {
     pub(super) key: String,
@@ -59,13 +59,13 @@ pub(super) struct WrittenBy {
     pub(super) request: String,
 }
 
-/// A row to be.
+/// A row before it has a number.
 #[derive(Clone, Debug)]
 pub(super) struct Draft {
     pub(super) kind: Kind,
     pub(super) id: String,
     pub(super) body: Option<String>,
-    /// What it follows. Where that is not the newest any more, nothing is written.
+    /// The version that it follows. If that is no longer the newest, nothing is written.
     pub(super) follows: Option<Follows>,
     pub(super) by: Option<WrittenBy>,
     pub(super) vector: Option<Vector>,
@@ -90,7 +90,7 @@ impl From<&Row> for Follows {
 }
 
 impl Draft {
-    /// The row, once its place is known.
+    /// The row, once its number is known.
     pub(super) fn row(&self, seq: u64) -> Row {
         Row {
             seq,
@@ -111,12 +111,12 @@ pub(super) struct Vector {
     pub(super) numbers: Vec<f32>,
 }
 
-/// What became of drafts.
+/// Outcome of a commit.
 #[derive(Debug)]
 pub(super) enum Commit {
     /// All are rows now, in their order.
     Done(Vec<Row>),
-    /// None is: another request was faster, or the same one was here before.
+    /// Nothing was written: another request was faster, or this one was applied before.
     Stale,
 }
 
@@ -125,10 +125,10 @@ pub(super) trait Rows: Send + Sync {
     /// The row that a key wrote.
     fn applied(&self, key: &str) -> Result<Option<Row>>;
 
-    /// The newest rows of ids, removals too, in the order of the ids.
+    /// The newest rows of ids, deletions too, in the order of the ids.
     fn newest(&self, kind: Kind, ids: &[&str]) -> Result<Vec<Option<Row>>>;
 
-    /// Rows behind a place that are the newest of their ids, in order, at most `max`.
+    /// The newest rows of their ids after a number, in order, at most `max`.
     fn after(&self, kind: Kind, seq: u64, max: usize) -> Result<Vec<Row>>;
 
     /// All rows of an id, the oldest first.
@@ -140,7 +140,7 @@ pub(super) trait Rows: Send + Sync {
     /// The vectors of rows by a model, in the order of the rows.
     fn vectors(&self, model: &str, seqs: &[u64]) -> Result<Vec<Option<Vec<f32>>>>;
 
-    /// Keeps vectors of rows by a model in the place of those of other models.
+    /// Stores vectors of rows by a model. They replace those of other models.
     fn keep_vectors(&self, model: &str, vectors: &[(u64, Vec<f32>)]) -> Result<()>;
 }
 
@@ -151,7 +151,7 @@ pub(super) fn bytes_of(numbers: &[f32]) -> Vec<u8> {
         .collect()
 }
 
-/// None where the bytes are no vector.
+/// The vector in these bytes; `None` if they are malformed.
 pub(super) fn numbers_of(bytes: &[u8]) -> Option<Vec<f32>> {
     let (numbers, rest) = bytes.as_chunks::<4>();
     rest.is_empty().then(|| {

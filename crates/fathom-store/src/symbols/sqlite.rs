@@ -170,7 +170,7 @@ fn insert(transaction: &Transaction<'_>, draft: &Draft, row: &Row) -> rusqlite::
     }
 }
 
-/// A row that is not the newest any more needs no vector.
+/// Stores a vector, unless its row is no longer the newest.
 fn keep_vector(
     transaction: &Transaction<'_>,
     seq: u64,
@@ -238,6 +238,7 @@ impl Rows for SqliteRows {
                 let applied = match &draft.by {
                     Some(by) => is_applied(transaction, &by.key)?,
                     None => false,
+                    // Within the transaction, so that no other process can commit between the check and the insert.
                 };
                 if applied || newest != draft.follows.map(|before| before.seq) {
                     return Ok(Commit::Stale);

@@ -23,10 +23,10 @@ use super::rows::{Commit, Draft, Kind, Result, Rows, TRIES_MAX, Vector, WrittenB
 use super::sqlite::SqliteRows;
 use super::{Embed, Imported, Progress, RequestKey, SymbolStore, SymbolVersion};
 
-/// Most symbols of an answer.
+/// Maximum number of symbols in an answer.
 pub const RESULTS_MAX: usize = 1_000;
 
-/// Most ids of a request, and most links that are followed from one step to the next.
+/// Maximum number of ids in a request, and of links followed in one step.
 pub const IDS_MAX: usize = 1_000;
 
 /// Longest text to search for, in bytes.
@@ -69,10 +69,10 @@ impl Symbols {
         }
     }
 
-    /// The index as of now.
+    /// The index, up to date.
     fn index(&self) -> Result<MutexGuard<'_, Index>> {
         let mut index = self.index.lock().unwrap_or_else(|poisoned| {
-            // Whoever panicked may have left it half filled.
+            // The panic may have left it half filled.
             let mut index = PoisonError::into_inner(poisoned);
             *index = Index::default();
             index
@@ -86,7 +86,9 @@ impl Symbols {
             key: key.as_str().to_owned(),
             request: digest_of(request)?,
         };
+        // Another writer in between makes the draft stale; then the row is read and changed again.
         for _ in 0..TRIES_MAX {
+            // Within the loop: the same request may be at work in another process.
             if let Some(row) = self.rows.applied(&by.key)? {
                 return recorded(&row, &by);
             }
@@ -131,7 +133,7 @@ impl Symbols {
         }))
     }
 
-    /// The symbols of ids that are there, in the order of the ids, and the ids of those that are not.
+    /// The existing symbols of ids, in order, and the ids without one.
     fn found(&self, ids: &[&str]) -> Result<(Vec<Found>, Vec<String>)> {
         let mut found = Vec::new();
         let mut missing = Vec::new();
@@ -177,6 +179,7 @@ impl Symbols {
                 (places, None)
             }
         };
+        // Released before rows are read, so that one search does not hold up the next.
         drop(index);
         Ok(SymbolAnswer {
             symbols: self.found_at(&places)?,
@@ -185,7 +188,7 @@ impl Symbols {
         })
     }
 
-    /// The symbols at places. One that somebody took away in the meantime is left out.
+    /// The symbols at places, without those deleted in the meantime.
     fn found_at(&self, places: &[Place]) -> Result<Vec<Found>> {
         let ids: Vec<&str> = places.iter().map(|place| place.id.as_str()).collect();
         let mut symbols = Vec::with_capacity(places.len());
@@ -200,7 +203,7 @@ impl Symbols {
         Ok(symbols)
     }
 
-    /// Breadth first; no symbol twice, and none of those that it starts from.
+    /// Follows links breadth first; visits no symbol twice, and none of the starting ones.
     fn links(&self, ids: &[String], depth: u8, limit: usize) -> Result<SymbolAnswer> {
         let limit = limit.min(RESULTS_MAX);
         let mut answer = SymbolAnswer::default();
@@ -239,7 +242,7 @@ impl Symbols {
         };
         let lists = [&kit.anchor, &kit.exec, &kit.triad];
         let ids = distinct(lists.into_iter().flatten().flat_map(OneOrMore::as_slice));
-        // Some of them are steps in words, so one that is no symbol is not missing.
+        // Some of them are steps in words, so an id without a symbol is not missing.
         let (symbols, _) = self.found(&ids)?;
         Ok(SymbolAnswer {
             symbols,
@@ -270,7 +273,7 @@ impl Symbols {
             .transpose()
     }
 
-    /// All entries of a kind, in the order in which they came.
+    /// All entries of a kind, in order of creation.
     fn all<T: DeserializeOwned>(&self, kind: Kind) -> Result<Vec<T>> {
         let mut found = Vec::new();
         let mut upto = 0;
@@ -286,6 +289,7 @@ impl Symbols {
                 break;
             }
         }
+        // By first version: an entry that was changed keeps its place in an export.
         found.sort_by_key(|(born, _)| *born);
         found.iter().map(|(_, body)| parsed(body)).collect()
     }
@@ -295,7 +299,7 @@ impl Symbols {
             bad: vec![BadEntry {
                 list,
                 index: 0,
-                reason,
+                reason: reason.to_string(),
             }],
         })?;
         for _ in 0..TRIES_MAX {
@@ -308,7 +312,7 @@ impl Symbols {
         Err(SymbolStoreError::Contended)
     }
 
-    /// The rows that a catalogue would add, and what that means.
+    /// The rows that a catalogue would add, and their counts.
     fn drafts(&self, bodies: &[(Kind, &str, String)]) -> Result<(Vec<Draft>, Imported)> {
         let mut drafts = Vec::new();
         let mut imported = Imported::default();
@@ -337,7 +341,7 @@ impl Symbols {
 impl SymbolStore for Symbols {
     fn carry_out(&self, key: &RequestKey, request: &SymbolRequest) -> Result<SymbolAnswer> {
         if let Err(what) = checked(request) {
-            return Ok(faulty(fault(SymbolFaultKind::Invalid, what)));
+            return Ok(faulty(fault(SymbolFaultKind::Invalid, what.to_string())));
         }
         match request {
             SymbolRequest::Put { symbol } => self.write(key, request, &symbol.id),

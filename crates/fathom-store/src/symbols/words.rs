@@ -7,18 +7,19 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 use super::nearest::{Hit, best};
 
-/// How soon a word that comes again stops counting.
+/// Saturation: how quickly repetitions of a word stop counting.
+// The customary parameters of BM25.
 const K1: f32 = 1.2;
 
-/// How much a long text is held against it.
+/// Strength of the correction for the length of a text.
 const B: f32 = 0.75;
 
-/// Which text has which words. Texts stand in slots, which count up.
+/// Inverted index of words. Texts are in consecutive slots.
 #[derive(Default)]
 pub(super) struct Words {
-    /// By stem: the slots that have it, and how often.
+    /// Slots and counts by stem.
     postings: HashMap<String, Vec<(u32, f32)>>,
-    /// Words of each slot; none in one that is empty now.
+    /// Number of words of each slot; zero in an emptied one.
     lengths: Vec<f32>,
     filled: u32,
     length_of_all: f64,
@@ -33,7 +34,7 @@ impl Words {
     pub(super) fn add(&mut self, text: &str) {
         let slot = u32::try_from(self.lengths.len()).unwrap_or(u32::MAX);
         let mut stems = stems(text);
-        // A text without words still is one.
+        // A text without words still has a slot, and a length of 0 would mark it as empty.
         let length = stems.len().max(1) as f32;
         self.lengths.push(length);
         self.length_of_all += f64::from(length);
@@ -55,7 +56,7 @@ impl Words {
         self.filled -= u32::from(length > 0.0);
     }
 
-    /// The slots that have most of what is asked, best first. How near: the share of the best that a text could have.
+    /// The slots that match best, best first. The similarity is the share of the best possible score.
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
@@ -87,7 +88,7 @@ impl Words {
     }
 }
 
-/// The words of a text by their stems. Signs that are no words count too: symbols are known by them.
+/// The stems of a text's words. Signs that are not words count too, since symbols are known by them.
 fn stems(text: &str) -> Vec<String> {
     let stemmer = Stemmer::create(Algorithm::English);
     let is_filler = |c: char| c.is_whitespace() || c.is_control() || c.is_ascii_punctuation();

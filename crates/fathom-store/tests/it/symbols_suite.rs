@@ -534,7 +534,7 @@ pub(crate) fn a_bad_entry_stops_a_whole_import(place: &dyn Place) {
     assert_eq!(error.code(), "F0910");
     assert_eq!(
         error.to_string(),
-        "the catalogue has 2 bad entries: symbols[2]: `B` stands at 0 already; symbols[3]: its id is empty"
+        "the catalogue has 2 invalid entries: symbols[2]: `B` stands at 0 already; symbols[3]: its id is empty"
     );
     assert_eq!(store.export().unwrap(), before);
     for text in ["", "5", "{", r#"{"symbol": []}"#, r#"{"symbols": {}}"#] {

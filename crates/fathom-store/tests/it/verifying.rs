@@ -324,7 +324,7 @@ fn x04_a_torn_last_head_is_a_note_and_no_problem() {
     fs::remove_file(scene.home.heads_path()).unwrap();
     let report = scene.verify();
     assert!(report.is_ok(), "{report:#?}");
-    assert_eq!(report.notes, ["there is no file of signed heads"]);
+    assert_eq!(report.notes, ["the file of signed heads is missing"]);
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn a_problem_reads_well_and_serialises() {
         what: Fault::CutOff,
     };
     let id: RunId = run(1);
-    let what = "a signed head covers this record, and it is gone";
+    let what = "the record is missing, but a signed head covers it";
     assert_eq!(problem.to_string(), format!("{id} 0.2:4 {what}"));
     let json = serde_json::to_value(&problem).unwrap();
     assert_eq!(json["what"], what);

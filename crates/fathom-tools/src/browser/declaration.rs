@@ -7,35 +7,37 @@ use serde_json::{Map, Value};
 
 use super::error::BrowserError;
 
-/// Most steps of a tool.
+/// Maximum number of steps of a tool.
 const STEPS_MAX: usize = 64;
-/// What stands for the key of the effect.
+/// Placeholder of the effect's key.
 const KEY: &str = "{key}";
 
-/// A browser tool. Addresses, selectors and the order of steps are the charter's; an argument is only ever typed into a field.
+/// A browser tool. Addresses, selectors and the order of steps come from the charter; an argument is only typed
+/// into a field.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Declaration {
-    /// The page on which the tool begins.
+    /// Start page.
     pub start: String,
-    /// The page on which it is rehearsed; where none is named, the real one.
+    /// Start page of rehearsals; the real one by default.
     pub sandbox_start: Option<String>,
-    /// Further hosts that the pages need, as `cdn.example:443`. The hosts of the two pages above are open anyway.
+    /// Further hosts that the pages need, such as `cdn.example:443`. The hosts of the two pages above are
+    /// always allowed.
     #[serde(default)]
     pub hosts: Vec<String>,
-    /// What is done, in order.
+    /// Steps of the effect, in order.
     pub steps: Vec<Step>,
-    /// How to find out whether it was done.
+    /// Check for the effect.
     pub check: Check,
 }
 
-/// How to find out whether an effect happened.
+/// Check if an effect happened.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
-    /// What is done; the last step expects something that names `{key}`.
+    /// Steps of the check; the last one expects something with `{key}` in it.
     pub steps: Vec<Step>,
-    /// Whether what is not there never happened. Where pages show things late, nobody knows.
+    /// True if absence means that the effect did not happen. Pages that show things late leave it unknown.
     #[serde(default)]
     pub conclusive: bool,
 }
@@ -44,46 +46,42 @@ pub struct Check {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "RawStep")]
 pub struct Step {
-    /// What is done.
     pub act: Act,
-    /// Whether this is what changes the world.
+    /// True for the step that causes the effect.
     pub effect: bool,
-    /// Hash of the skeleton that the page must have before the step; after it where a page is opened.
+    /// Hash of the page's skeleton before the step; after it if the step opens a page.
     pub skeleton: Option<Digest>,
 }
 
-/// What a step does.
+/// Action of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Opens a page of the same host.
     Open(String),
-    /// Puts a value into a field.
+    /// Types a value into a field.
     Fill(Fill),
-    /// Clicks.
     Click(String),
-    /// Waits for something to be seen.
+    /// Waits for a visible element.
     Expect(Expect),
 }
 
-/// A field and what goes into it.
+/// A field and the value to type into it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fill {
-    /// The field.
     pub selector: String,
     /// A text, `{argument}` or `{key}`.
     pub value: Option<String>,
-    /// The name under which the host knows a secret.
+    /// Name of the secret.
     pub secret: Option<String>,
 }
 
-/// Something that must be on the page.
+/// An element that must be on the page.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Expect {
-    /// Where.
     pub selector: String,
-    /// A text, `{argument}` or `{key}`, that is found in it.
+    /// A text, `{argument}` or `{key}`, that the element contains.
     pub text: Option<String>,
 }
 
@@ -108,7 +106,7 @@ impl TryFrom<RawStep> for Step {
             (None, Some(fill), None, None) => Act::Fill(fill),
             (None, None, Some(selector), None) => Act::Click(selector),
             (None, None, None, Some(expect)) => Act::Expect(expect),
-            _ => return Err("a step is one of `open`, `fill`, `click` and `expect`"),
+            _ => return Err("a step has exactly one of `open`, `fill`, `click` and `expect`"),
         };
         Ok(Self {
             act,
@@ -119,7 +117,7 @@ impl TryFrom<RawStep> for Step {
 }
 
 impl Step {
-    /// The step in words that are nobody's but the charter's.
+    /// Name of the step, made of the charter's words only.
     pub(super) fn label(&self, number: usize) -> String {
         match &self.act {
             Act::Open(path) => format!("{number} open {path}"),
@@ -129,7 +127,7 @@ impl Step {
         }
     }
 
-    /// The values that may name an argument.
+    /// The value that may name an argument.
     fn value(&self) -> Option<&str> {
         match &self.act {
             Act::Fill(fill) => fill.value.as_deref(),
@@ -148,7 +146,7 @@ impl Step {
     }
 }
 
-/// Where the steps are taken.
+/// Site on which the steps are taken.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) start: Url,
@@ -157,24 +155,25 @@ pub(super) struct Place {
 impl Place {
     fn new(url: &str) -> Result<Self, BrowserError> {
         let wrong = |cause| BrowserError::declaration(format!("the address `{url}` {cause}"));
-        let start = Url::parse(url).map_err(|_| wrong("cannot be read"))?;
+        let start = Url::parse(url).map_err(|_| wrong("is malformed"))?;
         if !matches!(start.scheme(), "http" | "https") || start.host_str().is_none() {
-            return Err(wrong("is not one of a web page"));
+            return Err(wrong("is not a web address"));
         }
         if !start.username().is_empty() || start.password().is_some() {
-            return Err(wrong("holds a name or a password"));
+            return Err(wrong("contains a user name or a password"));
         }
         Ok(Self { start })
     }
 
-    /// Host and port, as the gate knows them.
+    /// Host and port in the gate's notation.
     pub(super) fn host(&self) -> String {
         host_of(&self.start)
     }
 
-    /// The address of a page of the same host.
+    /// A page of the same origin.
     pub(super) fn page(&self, path: &str) -> Option<Url> {
         let page = self.start.join(path).ok()?;
+        // After joining: `//host` and `/\\host` lead elsewhere although they look like paths.
         (page.origin() == self.start.origin()).then_some(page)
     }
 }
@@ -186,7 +185,7 @@ pub(super) fn host_of(url: &Url) -> String {
     format!("{host}:{port}").to_ascii_lowercase()
 }
 
-/// A declaration that holds together.
+/// A declaration that was checked.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) real: Place,
@@ -199,11 +198,12 @@ pub(super) struct Plan {
 }
 
 impl Declaration {
-    /// Reads what stands in an entry of `tools.toml`, and looks whether it can be walked.
+    /// Reads an entry of `tools.toml` and checks it.
     pub(crate) fn read(entry: toml::Table, schema: &Value) -> Result<Self, BrowserError> {
         let declaration: Self = entry
             .try_into()
             .map_err(|error: toml::de::Error| BrowserError::declaration(error.message()))?;
+        // Only for its checks: mistakes are to be found with the charter, not when the tool is first used.
         Plan::new(declaration.clone(), schema)?;
         Ok(declaration)
     }
@@ -221,30 +221,30 @@ impl Plan {
         } = declaration;
         let wrong = |cause: &str| Err(BrowserError::declaration(cause));
         if steps.len() + check.steps.len() > STEPS_MAX {
-            return wrong("it has more than 64 steps");
+            return wrong("more than 64 steps");
         }
         for step in steps.iter().chain(&check.steps) {
             check_step(step, schema)?;
         }
         let effects: Vec<usize> = (0..steps.len()).filter(|at| steps[*at].effect).collect();
         let [at] = effects[..] else {
-            return wrong("exactly one step is marked `effect = true`");
+            return wrong("exactly one step must have `effect = true`");
         };
         let after = steps.split_off(at + 1);
         let Some(effect) = steps.pop() else {
-            return wrong("exactly one step is marked `effect = true`");
+            return wrong("exactly one step must have `effect = true`");
         };
         if !matches!(effect.act, Act::Click(_)) {
-            return wrong("the step with `effect = true` is a click");
+            return wrong("the step with `effect = true` must be a click");
         }
         if !after.iter().any(|step| matches!(step.act, Act::Expect(_))) {
-            return wrong("no step after the effect expects to see that it happened");
+            return wrong("a step after the effect must expect its result");
         }
         if check.steps.iter().any(|step| step.effect) {
-            return wrong("a check has no step with `effect = true`");
+            return wrong("a check must not have a step with `effect = true`");
         }
         if !check.steps.last().is_some_and(Step::names_key) {
-            return wrong("the last step of `check` expects something with `{key}` in it");
+            return wrong("the last step of `check` must expect something with `{key}` in it");
         }
         let real = Place::new(&start)?;
         let sandbox = sandbox_start.as_deref().map(Place::new).transpose()?;
@@ -266,7 +266,7 @@ impl Plan {
 fn check_step(step: &Step, schema: &Value) -> Result<(), BrowserError> {
     match &step.act {
         Act::Open(path) if !path.starts_with('/') || path.starts_with("//") => {
-            let cause = format!("`open = \"{path}\"` is no path that begins with one `/`");
+            let cause = format!("`open = \"{path}\"` is not a path that starts with a single `/`");
             return Err(BrowserError::declaration(cause));
         }
         Act::Fill(fill) if fill.value.is_some() == fill.secret.is_some() => {
@@ -277,26 +277,26 @@ fn check_step(step: &Step, schema: &Value) -> Result<(), BrowserError> {
     }
     match step.value().and_then(placeholder) {
         Some(name) if name != "key" && schema["properties"].get(name).is_none() => {
-            let cause = format!("`{{{name}}}` is no argument of the tool");
+            let cause = format!("`{{{name}}}` is not an argument of the tool");
             Err(BrowserError::declaration(cause))
         }
         _ => Ok(()),
     }
 }
 
-/// The name in a value that is nothing but `{name}`.
+/// The name in a value that is a single placeholder `{name}`.
 fn placeholder(value: &str) -> Option<&str> {
     value.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// What stands for the placeholders of one effect.
+/// Values of the placeholders of one effect.
 pub(super) struct Filling {
     pub(super) arguments: Map<String, Value>,
     pub(super) key: String,
 }
 
 impl Filling {
-    /// The text that a value stands for. An argument is never read for placeholders itself.
+    /// The text of a value. An argument is never searched for placeholders itself.
     pub(super) fn text(&self, value: &str) -> String {
         match placeholder(value) {
             Some("key") => self.key.clone(),
@@ -309,7 +309,7 @@ impl Filling {
         }
     }
 
-    /// A selector or path with the key in it, which is made of hexadecimal digits alone.
+    /// A selector or path with the key inserted; the key has hexadecimal digits only.
     pub(super) fn keyed(&self, text: &str) -> String {
         text.replace(KEY, &self.key)
     }

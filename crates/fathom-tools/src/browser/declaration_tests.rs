@@ -46,18 +46,18 @@ fn a_declaration_that_cannot_be_followed_is_refused() {
         (
             r##"{ click = "#publish", effect = true }"##,
             r##"{ expect = { selector = "#x" }, effect = true }"##,
-            "is a click",
+            "must be a click",
         ),
         (
             r#"{ expect = { selector = "article", text = "{title}" } }"#,
             r##"{ click = "#more" }"##,
-            "expects to see",
+            "must expect its result",
         ),
         ("'{key}'", "'x'", "`{key}`"),
         (
             "value = \"{title}\"",
             "value = \"{other}\"",
-            "`{other}` is no argument",
+            "`{other}` is not an argument",
         ),
         (
             "value = \"{title}\"",
@@ -67,22 +67,22 @@ fn a_declaration_that_cannot_be_followed_is_refused() {
         (
             "\"/posts?key={key}\"",
             "\"//elsewhere.example/\"",
-            "begins with one `/`",
+            "starts with a single `/`",
         ),
         (
             "\"/posts?key={key}\"",
             "\"https://elsewhere.example/\"",
-            "begins with one `/`",
+            "starts with a single `/`",
         ),
         (
             "https://social",
             "javascript:social",
-            "is not one of a web page",
+            "is not a web address",
         ),
         (
             "https://social",
             "https://me:word@social",
-            "a name or a password",
+            "a user name or a password",
         ),
         ("hosts =", "host =", "unknown field"),
         (

@@ -1,4 +1,4 @@
-//! The driver of the browser: a process of its own, started when it is first needed.
+//! The browser driver: a separate process, started on first use.
 
 use std::ffi::OsString;
 use std::io;
@@ -18,34 +18,33 @@ use tokio::time::timeout;
 use super::error::BrowserError;
 use super::gate::Gate;
 
-/// How long the driver has to say that it is ready, and the browser to start: long, as nothing is lost by waiting on a busy machine.
+/// Time limit for starting the driver or the browser: long, since waiting on a busy machine does no harm.
 const START_MS_MAX: u64 = 120_000;
-/// Most browsers at once.
+/// Maximum number of browsers at a time.
 const SESSIONS_MAX: usize = 2;
-/// Most lines that the driver says before it is ready.
+/// Maximum number of lines that the driver prints before it is ready.
 const LINES_MAX: usize = 20;
-/// How long a page may take to show an element.
+/// Time limit for an element to appear.
 const APPEAR_MS_MAX: u64 = 2_000;
-/// How long a page may take to load.
+/// Time limit for loading a page.
 pub(super) const LOAD_MS_MAX: u64 = 60_000;
-/// The window: small, so that its pictures are.
+/// Window size: small, so that screenshots are.
 pub(super) const WINDOW: (u32, u32) = (800, 600);
 
-/// Ends its whole group once nobody holds its standard input: when the driver is dropped, or we are killed.
+/// Kills its process group once its standard input closes: when the driver is dropped, or this process is
+/// killed.
 const WATCH: &str = r#""$0" "$@" </dev/null & read -r _; kill -KILL 0"#;
 
-/// The two programs.
+/// Paths of the two programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
-    /// The driver.
     pub chromedriver: PathBuf,
-    /// The browser.
     pub chromium: PathBuf,
 }
 
 impl Installed {
-    /// Finds them: where `FATHOM_CHROMEDRIVER` and `FATHOM_CHROMIUM` say, otherwise by name on `PATH`. `variable` reads
-    /// the environment.
+    /// Finds the programs: in `FATHOM_CHROMEDRIVER` and `FATHOM_CHROMIUM`, otherwise by name on `PATH`.
+    /// `variable` reads the environment.
     pub fn find(variable: impl Fn(&str) -> Option<OsString>) -> Result<Self, BrowserError> {
         let folders = variable("PATH").unwrap_or_default();
         let find = |named: &str, names: &[&'static str]| {
@@ -71,7 +70,7 @@ impl Installed {
     }
 }
 
-/// Starts browsers, one for each walk and each with a profile of its own.
+/// Starts browsers, one per walk and each with its own profile.
 pub struct Driver {
     installed: Installed,
     process: Mutex<Option<Process>>,
@@ -79,7 +78,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// A driver that starts when it is needed.
+    /// A driver that starts on first use.
     pub fn new(installed: Installed) -> Self {
         Self {
             installed,
@@ -88,7 +87,7 @@ impl Driver {
         }
     }
 
-    /// A browser that reaches `hosts` and nothing else.
+    /// A browser that reaches only `hosts`.
     pub(super) async fn session(&self, hosts: &[String]) -> Result<Session<'_>, BrowserError> {
         let failed = |cause: String| BrowserError::Session { cause };
         let place = self.sessions.acquire().await;
@@ -123,7 +122,7 @@ impl Driver {
         })
     }
 
-    /// Where the driver listens; started if it does not run.
+    /// Address of the driver, which is started if it is not running.
     async fn address(&self) -> Result<String, BrowserError> {
         let mut process = self.process.lock().await;
         if let Some(running) = process.as_mut()
@@ -143,7 +142,7 @@ impl Driver {
     }
 }
 
-/// The running driver. Its group ends when its input closes, which dropping it does.
+/// The running driver. Dropping it closes its input, which ends its process group.
 struct Process {
     port: u16,
     child: Child,
@@ -186,7 +185,9 @@ fn watched(chromedriver: &Path) -> Command {
     command
         .args(["-c", WATCH])
         .arg(chromedriver)
+        // The driver picks a free port and prints it.
         .arg("--port=0")
+        // Variables may hold keys, and a browser needs none.
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("HOME", std::env::temp_dir())
@@ -197,7 +198,7 @@ fn watched(chromedriver: &Path) -> Command {
     command
 }
 
-/// The port in the line with which the driver says that it is ready.
+/// The port in the line that reports that the driver is ready.
 fn port_in(line: &str) -> Option<u16> {
     let (_, port) = line.split_once("started successfully on port ")?;
     port.trim_end_matches('.').parse().ok()
@@ -216,9 +217,9 @@ fn capabilities(chromium: &Path, gate: &Gate, profile: &Path) -> Map<String, Val
         "--disable-sync".to_owned(),
         "--disable-auto-reload".to_owned(),
         "--no-first-run".to_owned(),
-        // It ends when the driver does, however the driver does.
+        // The browser ends with the driver, however the driver ends.
         "--remote-debugging-pipe".to_owned(),
-        // Every host by the gate, those of this machine included; and no name is looked up without it.
+        // All hosts go through the gate, those of this machine included, and no name is resolved outside of it.
         format!("--proxy-server=http://127.0.0.1:{}", gate.port()),
         "--proxy-bypass-list=<-loopback>".to_owned(),
         "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1".to_owned(),
@@ -242,7 +243,7 @@ fn capabilities(chromium: &Path, gate: &Gate, profile: &Path) -> Map<String, Val
     }
 }
 
-/// A browser with its gate and its profile.
+/// A browser with its gate and profile.
 pub(super) struct Session<'a> {
     pub(super) client: Client,
     pub(super) gate: Gate,
@@ -251,7 +252,7 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Ends the browser before its profile goes.
+    /// Closes the browser before its profile is deleted.
     pub(super) async fn close(self) {
         let closed = timeout(
             Duration::from_millis(START_MS_MAX),

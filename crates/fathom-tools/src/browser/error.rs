@@ -1,33 +1,27 @@
-//! What is wrong before a page was opened.
+//! Errors before a page is opened.
 
 use std::io;
 
-/// A browser that cannot be used, or a declaration that cannot be followed.
+/// A browser that does not start, or an invalid declaration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BrowserError {
-    /// The charter's steps do not hold together.
-    #[error("the browser tool cannot be used as it is declared: {cause}")]
-    Declaration {
-        /// What is wrong.
-        cause: String,
-    },
-    /// The program is nowhere.
+    /// The charter's steps are invalid.
+    #[error("invalid browser tool: {cause}")]
+    Declaration { cause: String },
+    /// A program was not found.
     #[error("`{program}` is not installed")]
-    NoProgram {
-        /// What was looked for.
-        program: &'static str,
-    },
-    /// The driver ended, or never said that it is ready.
+    NoProgram { program: &'static str },
+    /// The driver exited, or did not report that it is ready.
     #[error("the driver of the browser did not start")]
     Driver {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The driver could not start the browser.
     #[error("the browser did not start: {cause}")]
     Session {
-        /// What the driver said.
+        /// The driver's error.
         cause: String,
     },
 }
@@ -43,18 +37,16 @@ impl BrowserError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Declaration { .. } => "mend the tool's steps in the charter",
+            Self::Declaration { .. } => "fix the tool's steps in the charter",
             Self::NoProgram { .. } => {
-                "install chromium and chromium-driver, or name them in FATHOM_CHROMIUM and FATHOM_CHROMEDRIVER"
+                "install chromium and chromium-driver, or set FATHOM_CHROMIUM and FATHOM_CHROMEDRIVER"
             }
-            Self::Driver { .. } => {
-                "run `chromedriver --version`, and check the limits of processes"
-            }
+            Self::Driver { .. } => "run `chromedriver --version`, and check the process limits",
             Self::Session { .. } => {
-                "check that chromium and chromedriver have the same version, and that memory is left"
+                "check that chromium and chromedriver have the same version, and that there is free memory"
             }
         }
     }

@@ -1,8 +1,8 @@
-//! The only way from the browser to the network: to hosts that the charter names, and one request a connection.
+//! The browser's only way to the network: to hosts that the charter names, one request per connection.
 //!
-//! A browser that loses an answer sends the request again by itself, a form that was posted included: Chromium was seen to
-//! send one three times. So no connection is used twice here, and once an answer is lost nothing that changes anything gets
-//! out any more.
+//! A browser that loses an answer sends the request again by itself, even a posted form: Chromium was seen to
+//! send one three times. So no connection is used twice here, and after a lost answer no further request that
+//! changes anything is let through.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,19 +18,19 @@ use tokio::task::{JoinHandle, JoinSet};
 
 use super::declaration::host_of;
 
-/// Largest head of a request.
+/// Maximum size of a request's head.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// Most headers of a request.
+/// Maximum number of headers of a request.
 const HEADERS_MAX: usize = 100;
 
-/// What may get out.
+/// State shared by all connections.
 struct Doors {
     hosts: BTreeSet<String>,
-    /// Whether a request that changes something was sent and never answered.
+    /// True once a request that changes something was sent and not answered.
     lost: AtomicBool,
 }
 
-/// A proxy on the loopback address. It closes, with all that goes through it, when dropped.
+/// A proxy on the loopback address. Dropping it closes it with all of its connections.
 pub(super) struct Gate {
     port: u16,
     renewed: watch::Sender<()>,
@@ -38,7 +38,7 @@ pub(super) struct Gate {
 }
 
 impl Gate {
-    /// Opens a gate to `hosts`, each as `host:port`.
+    /// Opens a gate to `hosts`, each written as `host:port`.
     pub(super) async fn open(hosts: &[String]) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
@@ -59,7 +59,7 @@ impl Gate {
         self.port
     }
 
-    /// Closes encrypted connections, which cannot be seen into: what comes next begins with a new one.
+    /// Closes tunnels, whose content is hidden: what comes next starts with a new one.
     pub(super) fn renew(&self) {
         self.renewed.send_replace(());
     }
@@ -104,6 +104,8 @@ async fn serve(
         tracing::debug!(host = %request.host, "the page wants a host that the charter does not name");
         return refuse(client, "403 Forbidden").await;
     }
+    // Sequentially consistent: the flag is set in one task and must be seen by whichever serves the repeated
+    // request.
     if request.changes && doors.lost.load(Ordering::SeqCst) {
         return refuse(client, "502 Bad Gateway").await;
     }
@@ -114,6 +116,7 @@ async fn serve(
     let Some(head) = request.head else {
         client.write_all(b"HTTP/1.1 200 Open\r\n\r\n").await?;
         server.write_all(&early).await?;
+        // Earlier renewals were not meant for this tunnel.
         renewal.borrow_and_update();
         tokio::select! {
             _ = copy_bidirectional(&mut client, &mut server) => {}
@@ -122,7 +125,7 @@ async fn serve(
         return Ok(());
     };
     server.write_all(head.as_bytes()).await?;
-    // Not a byte more than this one request.
+    // Not a byte beyond this one request.
     let early = &early[..early.len().min(request.body_bytes)];
     server.write_all(early).await?;
     let missing = (request.body_bytes - early.len()) as u64;
@@ -130,7 +133,7 @@ async fn serve(
     let (mut from_server, mut to_server) = server.split();
     let sent = async {
         copy(&mut (&mut from_client).take(missing), &mut to_server).await?;
-        // A client that goes away before the answer takes the request with it. What else it says goes nowhere.
+        // A client that leaves before the answer cancels the request. Anything else it sends is dropped.
         let mut rest = [0; 1024];
         while from_client.read(&mut rest).await? > 0 {}
         io::Result::Ok(())
@@ -139,7 +142,7 @@ async fn serve(
         copied = copy(&mut from_server, &mut to_client) => copied.is_ok_and(|bytes| bytes > 0),
         _ = sent => false,
     };
-    // Before the browser can see that its connection has ended.
+    // Before the browser can notice that its connection has ended.
     if request.changes && !is_answered {
         doors.lost.store(true, Ordering::SeqCst);
     }
@@ -153,14 +156,14 @@ async fn refuse(mut client: TcpStream, status: &str) -> io::Result<()> {
 
 struct NotHttp;
 
-/// What the browser wants.
+/// A request of the browser.
 struct Request {
     head_bytes: usize,
     host: String,
-    /// What is sent on; nothing where the browser wants a tunnel.
+    /// The head to forward; `None` for a tunnel.
     head: Option<String>,
     body_bytes: usize,
-    /// Whether it may change something.
+    /// True if it may change something.
     changes: bool,
 }
 
@@ -197,7 +200,7 @@ impl Request {
             let value = std::str::from_utf8(header.value).map_err(|_| NotHttp)?;
             match header.name.to_ascii_lowercase().as_str() {
                 "connection" | "proxy-connection" | "keep-alive" => continue,
-                // Its end could only be found by reading it; browsers say the length.
+                // Its end could only be found by decoding it; browsers send the length.
                 "transfer-encoding" | "upgrade" => return Err(NotHttp),
                 "content-length" => body_bytes = value.trim().parse().map_err(|_| NotHttp)?,
                 _ => {}

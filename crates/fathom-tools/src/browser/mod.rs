@@ -1,7 +1,8 @@
-//! The browser lane: a charter's steps on real pages, rehearsed on a sandbox first, with evidence of every step.
+//! The browser tool: a charter's steps on real pages, rehearsed on a sandbox first, with evidence of every
+//! step.
 //!
-//! A model chooses what is typed into fields, and nothing else: no selector, no address, no script, no key that is pressed.
-//! Where a page is not what the steps were written for, the walk ends before the click that counts, for a person to look at.
+//! A model chooses only the text typed into fields: no selector, no address, no script, no key press. If a page
+//! differs from what the steps were written for, the walk ends before the effect, for a person to review.
 
 mod declaration;
 mod driver;
@@ -27,7 +28,18 @@ use declaration::{Filling, Place, Plan};
 use driver::Session;
 use walk::{Clicked, Halt, Walk};
 
-/// A tool that works through a browser.
+/// Arguments that do not match the schema. The text is told to the model.
+#[derive(Debug, thiserror::Error)]
+enum ArgumentFault {
+    #[error("the arguments are no JSON")]
+    NotJson,
+    #[error("the arguments do not fit: {0}")]
+    Mismatch(String),
+    #[error("the arguments are no JSON object")]
+    NotAnObject,
+}
+
+/// A tool that operates a browser.
 pub struct Browser {
     facts: ToolFacts,
     plan: Plan,
@@ -44,8 +56,9 @@ impl Browser {
         driver: Arc<Driver>,
         secrets: Arc<dyn Secrets>,
     ) -> Result<Self, BrowserError> {
-        let schema: Value = serde_json::from_str(facts.spec.schema.as_str())
-            .map_err(|_| BrowserError::declaration("the schema of its arguments is no JSON"))?;
+        let schema: Value = serde_json::from_str(facts.spec.schema.as_str()).map_err(|_| {
+            BrowserError::declaration("the schema of its arguments is not valid JSON")
+        })?;
         let validator = jsonschema::validator_for(&schema)
             .map_err(|error| BrowserError::declaration(error.to_string()))?;
         Ok(Self {
@@ -57,15 +70,15 @@ impl Browser {
         })
     }
 
-    /// The arguments, if they are as the schema wants them.
-    fn filling(&self, effect: &EffectRequest) -> Result<Filling, String> {
-        let arguments: Value = serde_json::from_str(effect.arguments.as_str())
-            .map_err(|_| "the arguments are no JSON".to_owned())?;
+    /// The arguments, checked against the schema.
+    fn filling(&self, effect: &EffectRequest) -> Result<Filling, ArgumentFault> {
+        let arguments: Value =
+            serde_json::from_str(effect.arguments.as_str()).map_err(|_| ArgumentFault::NotJson)?;
         self.validator
             .validate(&arguments)
-            .map_err(|error| format!("the arguments do not fit: {error}"))?;
+            .map_err(|error| ArgumentFault::Mismatch(error.to_string()))?;
         let Value::Object(arguments) = arguments else {
-            return Err("the arguments are no JSON object".to_owned());
+            return Err(ArgumentFault::NotAnObject);
         };
         let key = key_token(effect);
         Ok(Filling { arguments, key })
@@ -87,7 +100,7 @@ impl Browser {
         };
         let filling = match self.filling(effect) {
             Ok(filling) => filling,
-            Err(cause) => return refused(cause),
+            Err(fault) => return refused(fault.to_string()),
         };
         let session = match self.driver.session(&self.plan.hosts).await {
             Ok(session) => session,
@@ -114,7 +127,7 @@ impl Browser {
     async fn done(&self, effect: &EffectRequest) -> Tried {
         let filling = match self.filling(effect) {
             Ok(filling) => filling,
-            Err(cause) => return failed(cause, Again::Never),
+            Err(fault) => return failed(fault.to_string(), Again::Never),
         };
         let session = match self.driver.session(&self.plan.hosts).await {
             Ok(session) => session,
@@ -159,7 +172,7 @@ impl Browser {
         };
         let filling = match self.filling(effect) {
             Ok(filling) => filling,
-            Err(cause) => return unknown(cause),
+            Err(fault) => return unknown(fault.to_string()),
         };
         let session = match self.driver.session(&self.plan.hosts).await {
             Ok(session) => session,
@@ -210,7 +223,7 @@ async fn up_to_the_effect(walk: &mut Walk<'_>, before: &[Step]) -> Result<(), Ha
     walk.take(before).await
 }
 
-/// Nothing was sent. Another try helps against a fault of the browser or network, never against a page that has changed.
+/// Nothing was sent. A retry helps against a fault of the browser or network, never against a changed page.
 fn not_sent(halt: &Halt) -> (EffectOutcome, Again) {
     let again = match halt {
         Halt::Broken { .. } => Again::NotSent,

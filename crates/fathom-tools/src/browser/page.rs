@@ -1,4 +1,4 @@
-//! What is read from a page, and put into it. The scripts are fixed; what varies reaches them as values.
+//! Reading from a page and typing into it. The scripts are fixed; variable parts reach them as values.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,12 +11,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::driver::WINDOW;
 
-/// Largest picture that is kept.
+/// Maximum size of a stored screenshot.
 const PICTURE_BYTES_MAX: usize = 150_000;
-/// Most of a page that is kept as text. Its hash is that of all of it.
+/// Maximum size of a page's text that is stored. Its hash covers all of it.
 const PAGE_BYTES_MAX: usize = 64 * 1024;
 
-/// The page as text, without what differs from one visit to the next: scripts, styles, comments, tokens.
+/// The page as text, without parts that differ between visits: scripts, styles, comments, tokens.
 const PAGE: &str = r"
 const page = document.documentElement.cloneNode(true);
 page.querySelectorAll('script, style, link, meta, noscript').forEach(e => e.remove());
@@ -31,7 +31,7 @@ page.querySelectorAll('*').forEach(e => {
 return page.outerHTML.replace(/\s+/g, ' ');
 ";
 
-/// How the page is built: elements, and what forms and selectors hold on to; no text, no number.
+/// Structure of the page: elements with the attributes that forms and selectors rely on; no text, no number.
 const SKELETON: &str = r"
 const kept = ['id', 'name', 'type', 'role', 'action', 'method'];
 const left_out = ['SCRIPT', 'STYLE', 'LINK', 'META', 'NOSCRIPT'];
@@ -41,7 +41,7 @@ const walk = e => '<' + e.tagName.toLowerCase()
 return walk(document.body);
 ";
 
-/// Puts a text into a field as a person's typing would, but without keys: no character of it can press one.
+/// Puts a text into a field like typing would, but without key events: no character of it can press a key.
 const PUT: &str = r"
 const [field, text] = arguments;
 const kinds = {INPUT: HTMLInputElement, TEXTAREA: HTMLTextAreaElement, SELECT: HTMLSelectElement};
@@ -54,7 +54,7 @@ field.dispatchEvent(new Event('change', {bubbles: true}));
 return field.value;
 ";
 
-/// The elements that a selector finds and a person would see.
+/// The visible elements that match a selector.
 pub(super) async fn visible(client: &Client, selector: &str) -> Result<Vec<Element>, CmdError> {
     let mut visible = Vec::new();
     for element in client.find_all(Locator::Css(selector)).await? {
@@ -65,16 +65,16 @@ pub(super) async fn visible(client: &Client, selector: &str) -> Result<Vec<Eleme
     Ok(visible)
 }
 
-/// Puts a text into a field, and says whether the field now holds it to the letter.
+/// Puts a text into a field. Returns true if the field then holds exactly that text.
 pub(super) async fn put(client: &Client, field: Element, text: &str) -> Result<bool, CmdError> {
     let field = serde_json::to_value(field).map_err(CmdError::Json)?;
     let held = client.execute(PUT, vec![field, text.into()]).await?;
-    // A text area knows one kind of line end.
+    // A text area has only one kind of line end.
     let wanted = text.replace("\r\n", "\n").replace('\r', "\n");
     Ok(held.as_str() == Some(&wanted))
 }
 
-/// Hash of how the page is built.
+/// Hash of the page's structure.
 pub(super) async fn skeleton(client: &Client) -> Result<Digest, CmdError> {
     let skeleton = client.execute(SKELETON, Vec::new()).await?;
     Ok(digest(skeleton.as_str().unwrap_or_default().as_bytes()))
@@ -86,7 +86,7 @@ pub(super) async fn shown(client: &Client) -> Result<String, CmdError> {
     Ok(page.as_str().unwrap_or_default().to_owned())
 }
 
-/// The page as evidence; a long one is kept in part.
+/// The page as evidence; a long one is stored in part.
 pub(super) fn text_evidence(step: &str, page: &str) -> Evidence {
     Evidence {
         step: step.to_owned(),
@@ -96,7 +96,7 @@ pub(super) fn text_evidence(step: &str, page: &str) -> Evidence {
     }
 }
 
-/// A picture as evidence; one that is too large is known by its hash alone.
+/// A screenshot as evidence; of one that is too large only the hash is stored.
 pub(super) fn picture_evidence(step: &str, picture: &[u8]) -> Evidence {
     let content = if picture.len() <= PICTURE_BYTES_MAX {
         STANDARD.encode(picture)
@@ -111,7 +111,7 @@ pub(super) fn picture_evidence(step: &str, picture: &[u8]) -> Evidence {
     }
 }
 
-/// The window as PNG; one that is too large is taken again from a smaller window.
+/// A screenshot as PNG; one that is too large is repeated with a smaller window.
 pub(super) async fn picture(client: &Client) -> Result<Vec<u8>, CmdError> {
     let picture = client.screenshot().await?;
     if picture.len() <= PICTURE_BYTES_MAX {

@@ -1,4 +1,4 @@
-//! Taking steps on a page, with evidence of each, until one of them does not find what it was told of.
+//! Taking steps on a page, with evidence of each, until one fails.
 
 use std::time::Duration;
 
@@ -14,30 +14,30 @@ use super::driver::{LOAD_MS_MAX, Session};
 use super::page;
 use crate::secret::{Secret, Secrets};
 
-/// Longest time a step may take.
+/// Time limit of a step.
 const STEP_MS_MAX: u64 = LOAD_MS_MAX + 10_000;
-/// Most characters of what the driver says that are kept.
+/// Maximum number of characters of the driver's error that are kept.
 const CAUSE_CHARS_MAX: usize = 300;
 
-/// Why a walk ended early.
+/// Reasons for ending a walk early.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Halt {
-    /// The page is not what the charter was written for.
+    /// The page does not match the charter's steps.
     #[error("manual review: selector `{selector}` unstable: {cause}")]
     Unstable {
         selector: String,
         cause: &'static str,
     },
-    /// The page is built differently.
+    /// The page has a different structure.
     #[error("manual review: the page of step `{step}` has changed: its skeleton is {skeleton}")]
     Changed { step: String, skeleton: Digest },
-    /// A field did not take a text as it is.
+    /// A field changed the text typed into it.
     #[error("manual review: the field `{selector}` does not take the text as it is")]
     Altered { selector: String },
     /// A field would show a secret.
     #[error("manual review: the field `{selector}` is not one for passwords")]
     Open { selector: String },
-    /// A secret is not there.
+    /// A secret is missing.
     #[error("the secret `{name}` is not set")]
     NoSecret { name: String },
     /// The browser or the network failed.
@@ -45,13 +45,13 @@ pub(super) enum Halt {
     Broken { step: String, cause: String },
 }
 
-/// What is known after a click that counts.
+/// Outcome of the click that causes the effect.
 pub(super) enum Clicked {
-    /// It was clicked.
+    /// Clicked.
     Yes,
-    /// It certainly was not.
+    /// Certainly not clicked.
     No(Halt),
-    /// The driver did not say.
+    /// Unknown.
     Perhaps(Halt),
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Walk<'a> {
     pub(super) secrets: &'a dyn Secrets,
     pub(super) evidence: Vec<Evidence>,
     pub(super) seen: Vec<Value>,
-    /// What was typed and must not be seen; a page may repeat it.
+    /// Secrets that were typed; a page may repeat them.
     typed: Vec<Secret>,
     taken: usize,
 }
@@ -87,7 +87,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Opens the page on which the walk begins.
+    /// Opens the start page.
     pub(super) async fn begin(&mut self) -> Result<(), Halt> {
         let start = self.place.start.as_str();
         let label = "0 start";
@@ -100,6 +100,7 @@ impl<'a> Walk<'a> {
         for step in steps {
             self.taken += 1;
             let label = step.label(self.taken);
+            // A failed step needs evidence most; its own error is the one to report.
             let taken = self.step(step, &label).await;
             let witnessed = self.witness(&label).await;
             taken?;
@@ -138,6 +139,7 @@ impl<'a> Walk<'a> {
                             name: name.to_owned(),
                         };
                         let secret = self.secrets.secret(name).ok_or_else(no_secret)?;
+                        // Only fields of this type keep what is typed out of screenshots.
                         let kind = within(label, field.attr("type")).await?;
                         if kind.as_deref() != Some("password") {
                             let selector = fill.selector.clone();
@@ -171,7 +173,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Clicks where it counts. What comes of it is not looked at here.
+    /// Clicks the element that causes the effect. The result is not checked here.
     pub(super) async fn click(&mut self, step: &Step) -> Clicked {
         self.taken += 1;
         let label = step.label(self.taken);
@@ -187,11 +189,12 @@ impl<'a> Walk<'a> {
         let element = match found {
             Ok(element) => element,
             Err(halt) => {
-                // The reason to stop is known; a picture that fails as well adds nothing.
+                // The reason to stop is known; a failing screenshot adds nothing.
                 let _ = self.witness(&label).await;
                 return Clicked::No(halt);
             }
         };
+        // A tunnel hides lost answers and repeated requests, so the click starts with a new one.
         self.session.gate.renew();
         let limit = Duration::from_millis(STEP_MS_MAX);
         let clicked = match timeout(limit, element.click()).await {
@@ -200,12 +203,12 @@ impl<'a> Walk<'a> {
             Ok(Err(error)) => Clicked::Perhaps(broken(&label, &error)),
             Err(_) => Clicked::Perhaps(late(&label)),
         };
-        // The page after it is what is seen; without it the steps that follow say what is missing.
+        // Evidence of the page after the click; if it fails, the following steps report what is missing.
         let _ = self.witness(&label).await;
         clicked
     }
 
-    /// How many elements that a person would see match the expectation.
+    /// Number of visible elements that match the expectation.
     pub(super) async fn count(&mut self, step: &Step) -> Result<usize, Halt> {
         self.taken += 1;
         let label = step.label(self.taken);
@@ -229,7 +232,7 @@ impl<'a> Walk<'a> {
         Ok(count)
     }
 
-    /// The address of the page on which the walk stands.
+    /// The address of the current page.
     pub(super) async fn address(&self) -> String {
         let url = within("address", self.session.client.current_url()).await;
         url.map_or_else(|_| String::new(), |url| self.redacted(url.as_str()))
@@ -242,7 +245,7 @@ impl<'a> Walk<'a> {
             .fold(text, |text, typed| typed.redact(&text))
     }
 
-    /// The one element that is meant.
+    /// The single element that matches.
     async fn only(&self, selector: &str, label: &str) -> Result<Element, Halt> {
         let visible = page::visible(&self.session.client, selector);
         let mut found = within(label, visible).await?;
@@ -260,7 +263,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Compares the page with the skeleton that the charter pins, where it pins one.
+    /// Compares the page with the skeleton that the charter pins, if there is one.
     async fn unchanged(&self, step: &Step, label: &str) -> Result<(), Halt> {
         let Some(pinned) = step.skeleton else {
             return Ok(());
@@ -275,7 +278,7 @@ impl<'a> Walk<'a> {
         })
     }
 
-    /// Keeps what is to be seen now.
+    /// Stores the present page as evidence.
     async fn witness(&mut self, label: &str) -> Result<(), Halt> {
         let client = &self.session.client;
         let shown = within(label, page::shown(client)).await?;
@@ -295,11 +298,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Whether the element was certainly not clicked.
+/// True if the element was certainly not clicked.
 fn was_not_clicked(error: &CmdError) -> bool {
     let CmdError::Standard(error) = error else {
         return false;
     };
+    // After any other error the click may have gone through.
     matches!(
         error.error,
         ErrorStatus::ElementClickIntercepted
@@ -309,7 +313,7 @@ fn was_not_clicked(error: &CmdError) -> bool {
     )
 }
 
-/// Whether a text is shown; browsers show runs of white space as one.
+/// True if a text is shown; browsers show a run of white space as one space.
 fn says(shown: &str, wanted: &str) -> bool {
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     flat(shown).contains(&flat(wanted))

@@ -1,48 +1,37 @@
-//! Which addresses a tool may reach: public ones, and those that the charter names.
+//! Addresses that a tool may reach: public ones, and those that the charter names.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::Url;
 
-/// Ports that need no word of the charter.
+/// Ports that the charter need not name.
 const PORTS: [u16; 2] = [80, 443];
 
-/// Why an address may not be reached.
+/// Reasons for not reaching an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Blocked {
     /// The address is not a public one.
     #[error("the address `{address}` is not public ({kind})")]
-    Address {
-        /// The address.
-        address: IpAddr,
-        /// What it is.
-        kind: &'static str,
-    },
-    /// The port is neither usual nor named.
+    Address { address: IpAddr, kind: &'static str },
+    /// The port is neither usual nor named by the charter.
     #[error("port {port} of `{host}` is not named by the charter")]
-    Port {
-        /// The host.
-        host: String,
-        /// The port.
-        port: u16,
-    },
-    /// The form of the address hides something.
+    Port { host: String, port: u16 },
+    /// The form of the address could hide its destination.
     #[error("the address is refused: {cause}")]
-    Form {
-        /// What is wrong with it.
-        cause: &'static str,
-    },
+    Form { cause: &'static str },
     /// A redirect leads to a host that the charter does not name.
     #[error("a redirect to `{host}` is refused: {cause}")]
-    Redirect {
-        /// Where it leads.
-        host: String,
-        /// Why not.
-        cause: &'static str,
-    },
+    Redirect { host: String, cause: &'static str },
 }
 
-/// What kind of address it is, where it is not one of the public internet.
+/// An entry of `allow_hosts` or `allow_private` that is not a host or an address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot allow `{entry}`")]
+pub struct InvalidReach {
+    entry: String,
+}
+
+/// Kind of an address outside the public internet; `None` if it is public.
 pub fn blocked(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => blocked_v4(address),
@@ -51,7 +40,7 @@ pub fn blocked(address: IpAddr) -> Option<&'static str> {
 }
 
 fn blocked_v4(address: Ipv4Addr) -> Option<&'static str> {
-    // The platform's own door on one cloud, though its range is public.
+    // Metadata service of one cloud, though in a public range.
     if address == Ipv4Addr::new(168, 63, 129, 16) {
         return Some("metadata");
     }
@@ -71,7 +60,7 @@ fn blocked_v4(address: Ipv4Addr) -> Option<&'static str> {
     })
 }
 
-/// Only global unicast is public, without the ranges in it that carry or stand for other addresses.
+/// Only global unicast is public, minus the ranges in it that embed or stand for other addresses.
 fn blocked_v6(address: Ipv6Addr) -> Option<&'static str> {
     Some(match address.segments() {
         [0x2001, 0, ..] => "teredo",
@@ -89,44 +78,47 @@ fn blocked_v6(address: Ipv6Addr) -> Option<&'static str> {
     })
 }
 
-/// What a charter lets a tool reach.
+/// Addresses that a charter allows a tool to reach.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     hosts: Vec<(String, Option<u16>)>,
     private: Vec<SocketAddr>,
 }
 
-/// What stands in a list of addresses for none.
+/// Entry for "no address" in a list.
 const NONE: &str = "none";
 
 impl Reach {
-    /// Reads `host` and `host:port`, and `address:port` for what is not public.
-    pub fn new(allow_hosts: &[String], allow_private: &[String]) -> Result<Self, String> {
+    /// Parses `host` and `host:port`, and `address:port` for addresses that are not public.
+    pub fn new(allow_hosts: &[String], allow_private: &[String]) -> Result<Self, InvalidReach> {
+        let invalid = |entry: &String| InvalidReach {
+            entry: entry.clone(),
+        };
         let mut reach = Self::default();
         for entry in allow_hosts {
             let (host, port) = match entry.rsplit_once(':') {
                 None => (entry.as_str(), None),
                 Some((host, port)) => {
-                    let port = port.parse().map_err(|_| entry.clone())?;
+                    let port = port.parse().map_err(|_| invalid(entry))?;
                     (host, Some(port))
                 }
             };
-            let url = Url::parse(&format!("https://{host}/")).map_err(|_| entry.clone())?;
+            let url = Url::parse(&format!("https://{host}/")).map_err(|_| invalid(entry))?;
             if url.host_str() != Some(host) || host.contains('*') {
-                return Err(entry.clone());
+                return Err(invalid(entry));
             }
             reach.hosts.push((host.to_owned(), port));
         }
-        // A brand whose platform is public leaves the place for a private address empty.
+        // A brand with a public platform leaves the placeholder for a private address empty.
         for entry in allow_private.iter().filter(|entry| *entry != NONE) {
             reach
                 .private
-                .push(entry.parse().map_err(|_| entry.clone())?);
+                .push(entry.parse().map_err(|_| invalid(entry))?);
         }
         Ok(reach)
     }
 
-    /// This and what `more` allows.
+    /// The union of both.
     #[must_use]
     pub fn and(mut self, more: &Self) -> Self {
         self.hosts.extend(more.hosts.iter().cloned());
@@ -134,7 +126,7 @@ impl Reach {
         self
     }
 
-    /// Whether the charter names the host of `url`, or its address.
+    /// True if the charter names the host of `url`, or its address.
     pub fn names(&self, url: &Url) -> bool {
         let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
             return false;
@@ -146,7 +138,7 @@ impl Reach {
             || address.is_some_and(|address| self.private.contains(&address))
     }
 
-    /// Whether the charter names an address that is not public under this port.
+    /// True if the charter names the private address and port of `url`.
     pub(crate) fn names_private(&self, url: &Url) -> bool {
         let port = url.port_or_known_default();
         literal(url)
@@ -154,7 +146,7 @@ impl Reach {
             .is_some_and(|(ip, port)| self.private.contains(&SocketAddr::new(ip, port)))
     }
 
-    /// Checks an address that a connection would be made to.
+    /// Checks an address before a connection to it.
     pub fn check_address(&self, address: SocketAddr) -> Result<(), Blocked> {
         if self.private.contains(&address) {
             return Ok(());
@@ -168,7 +160,7 @@ impl Reach {
         }
     }
 
-    /// Checks what can be said of an address before its name is looked up.
+    /// Checks everything about an address that does not need a name lookup.
     pub fn check_url(&self, url: &Url) -> Result<(), Blocked> {
         let form = |cause| Blocked::Form { cause };
         if !matches!(url.scheme(), "http" | "https") {
@@ -198,16 +190,16 @@ impl Reach {
     }
 }
 
-/// The address in the place of a host name.
+/// The IP address in the place of a host name.
 fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     let host = host.strip_prefix('[').unwrap_or(host);
     host.strip_suffix(']').unwrap_or(host).parse().ok()
 }
 
-/// Whether `url` has an address in it that `written` spells in another way, as `0x7f.1`.
+/// True if `url` contains an address that `written` spells differently, such as `0x7f.1`.
 pub(crate) fn is_odd(written: &str, url: &Url) -> bool {
-    // Whole, with what stands before it: `8.8.8.8` is in `0x08.8.8.8` too.
+    // With the slashes before it: `8.8.8.8` is also part of `0x08.8.8.8`.
     let stands = |host: &str| written.contains(&format!("//{host}"));
     literal(url).is_some() && url.host_str().is_some_and(|host| !stands(host))
 }

@@ -1,4 +1,4 @@
-//! One exchange over HTTP, to addresses that were checked and with limits on everything.
+//! One HTTP exchange, to checked addresses and with limits on everything.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,24 +18,24 @@ use crate::error::ToolsError;
 use crate::secret::Secret;
 use crate::tool::Answer;
 
-/// How long a connection may take to be made.
+/// Time limit for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Most redirects in a row.
+/// Maximum number of redirects in a row.
 const REDIRECTS_MAX: usize = 5;
-/// Most bytes of an answer that are kept.
+/// Maximum number of stored bytes of an answer.
 pub(crate) const BODY_KEPT_BYTES: usize = 64 * 1024;
-/// Most bytes of an answer that are read, so as to tell how long it is.
+/// Maximum number of bytes of an answer that are read to find its length.
 const BODY_READ_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// Longest wait that a platform may ask for.
+/// Maximum delay that a platform may ask for.
 const RETRY_AFTER_SECONDS_MAX: u64 = 3_600;
 
-/// Looks names up.
+/// Resolves host names.
 pub trait Resolver: Send + Sync {
     /// The addresses of `host`.
     fn resolve(&self, host: String) -> Answer<'static, io::Result<Vec<IpAddr>>>;
 }
 
-/// Asks the system.
+/// The system's resolver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemResolver;
 
@@ -48,7 +48,8 @@ impl Resolver for SystemResolver {
     }
 }
 
-/// Looks a name up and checks every address, at the moment a connection is made to it: what a name means later does not matter.
+/// Resolves a name and checks every address at the moment of connecting: a later change of the name has no
+/// effect.
 struct Guard {
     reach: Arc<Reach>,
     resolver: Arc<dyn Resolver>,
@@ -61,6 +62,7 @@ impl Resolve for Guard {
         let (reach, port) = (Arc::clone(&self.reach), self.port);
         Box::pin(async move {
             let addresses = looking.await?;
+            // All of them: the client may connect to any.
             for address in &addresses {
                 reach.check_address(SocketAddr::new(*address, port))?;
             }
@@ -70,7 +72,7 @@ impl Resolve for Guard {
     }
 }
 
-/// What is sent.
+/// A request.
 pub(crate) struct Outgoing {
     pub(crate) method: Method,
     pub(crate) url: Url,
@@ -79,35 +81,35 @@ pub(crate) struct Outgoing {
     pub(crate) body: Option<Value>,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) status: StatusCode,
     pub(crate) retry_after_seconds: Option<u64>,
     pub(crate) body: Vec<u8>,
-    /// Bytes of the whole body, as far as they were counted.
+    /// Size of the whole body, as far as it was counted.
     pub(crate) bytes: u64,
-    /// Whether all of it is kept.
+    /// True if all of the body is stored.
     pub(crate) whole: bool,
 }
 
-/// Why nothing came back.
+/// Reasons for having no answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// It was never sent, and never will be.
+    /// Not sent, and never will be.
     Refused(ToolsError),
-    /// It was never sent.
+    /// Not sent.
     NotSent(String),
-    /// It may have arrived.
+    /// May have arrived.
     Lost(String),
 }
 
-/// Reaches what a charter allows.
+/// Client for the addresses that a charter allows.
 pub(crate) struct Client {
     reach: Arc<Reach>,
     resolver: Arc<dyn Resolver>,
     timeout: Duration,
-    /// One for each origin, of which the charter names only so many.
+    /// One per origin; the charter names few.
     made: Mutex<BTreeMap<String, reqwest::Client>>,
 }
 
@@ -121,7 +123,7 @@ impl Client {
         }
     }
 
-    /// Sends it and follows where that leads, with the token only where it belongs.
+    /// Sends a request and follows redirects, with the token only where it belongs.
     pub(crate) async fn exchange(&self, mut outgoing: Outgoing) -> Result<Incoming, Trouble> {
         let home = outgoing.url.clone();
         for _ in 0..=REDIRECTS_MAX {
@@ -135,7 +137,7 @@ impl Client {
                     if method.is_safe() {
                         Trouble::Refused(blocked.into())
                     } else {
-                        // What was sent may have been done before the redirect.
+                        // The request may have been carried out before the redirect.
                         Trouble::Lost(blocked.to_string())
                     }
                 })?;
@@ -165,7 +167,7 @@ impl Client {
         request.send().await.map_err(|error| trouble(&error))
     }
 
-    /// What is sent to where a redirect leads.
+    /// The request that follows a redirect.
     fn follow(
         &self,
         mut outgoing: Outgoing,
@@ -201,6 +203,7 @@ impl Client {
             status,
             StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT
         );
+        // Like browsers: only 307 and 308 repeat the method and the body.
         if !keeps_method && outgoing.method != Method::HEAD {
             outgoing.method = Method::GET;
             outgoing.body = None;
@@ -209,6 +212,7 @@ impl Client {
             if !outgoing.method.is_safe() {
                 return Err(to("a change is not sent to another host"));
             }
+            // Both belong to the first origin, and headers may hold secrets too.
             outgoing.token = None;
             outgoing.headers.clear();
         }
@@ -230,6 +234,7 @@ impl Client {
             port: url.port_or_known_default().unwrap_or_default(),
         };
         let mut builder = builder().dns_resolver(guard);
+        // Needs no certificates, so that plain HTTP works on a machine without any.
         if url.scheme() == "http" {
             builder = builder.tls_certs_only(std::iter::empty::<Certificate>());
         }
@@ -246,17 +251,18 @@ impl Client {
     reason = "this is where the tools' HTTP clients are made: checked addresses, timeouts, no redirects or proxies"
 )]
 fn builder() -> ClientBuilder {
-    // An error means that the process already has a provider, which serves as well.
+    // An error means that the process already has a provider, which will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
         .user_agent(concat!("fathom/", env!("CARGO_PKG_VERSION")))
         .http1_only()
         .connect_timeout(CONNECT_TIMEOUT)
-        // A connection that was used before may be closed by now, and then nobody knows whether a request arrived.
+        // A reused connection may have been closed, and then it is unknown if a request arrived.
         .pool_max_idle_per_host(0)
         .tcp_nodelay(true)
         .redirect(Policy::none())
         .no_proxy()
+        // A retry could carry out an effect twice.
         .retry(reqwest::retry::never())
         .referer(false)
 }
@@ -277,7 +283,7 @@ async fn read(mut response: reqwest::Response) -> Incoming {
         whole: false,
     };
     let told = response.content_length();
-    // What breaks off is told as far as it came: the status, which decides, is known.
+    // A body that breaks off is kept as far as it came: the status, which decides, is known.
     while let Ok(chunk) = response.chunk().await {
         let Some(chunk) = chunk else {
             incoming.whole = incoming.bytes <= BODY_KEPT_BYTES as u64;
@@ -310,6 +316,7 @@ pub(crate) fn trouble(error: &reqwest::Error) -> Trouble {
         source = cause.source();
     }
     let told = causes(error);
+    // Only before there is a connection is it certain that nothing was sent.
     if error.is_connect() || error.is_builder() {
         Trouble::NotSent(told)
     } else {
@@ -317,7 +324,7 @@ pub(crate) fn trouble(error: &reqwest::Error) -> Trouble {
     }
 }
 
-/// An error with what caused it, without the address, whose query may hold arguments.
+/// The causes of an error, without the address, whose query may contain arguments.
 fn causes(error: &reqwest::Error) -> String {
     let mut told = match (error.is_timeout(), error.is_connect()) {
         (true, _) => "it took too long".to_owned(),

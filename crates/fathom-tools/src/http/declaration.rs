@@ -1,4 +1,4 @@
-//! What a charter writes of a tool that speaks HTTP, checked.
+//! Declarations of HTTP tools in a charter.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use super::address::{Reach, is_odd};
 use crate::error::ToolsError;
 use crate::template::{Body, Template, UrlTemplate};
 
-/// How long an exchange may take where the charter says nothing.
+/// Default time limit of an exchange.
 const TIMEOUT_MS: u64 = 30_000;
-/// The longest time that a charter may give.
+/// Maximum time limit.
 const TIMEOUT_MS_MAX: u64 = 120_000;
 
-/// How long something is looked for before its absence is believed, where the charter says nothing: a request of a
-/// process that died may still be on its way.
+/// Default time to look for an effect before its absence is believed: a request of a process that died may
+/// still be on its way.
 const SETTLE_MS: u64 = 3_000;
-/// The longest time that a charter may give.
+/// Maximum of that time.
 const SETTLE_MS_MAX: u64 = 60_000;
 
-/// Headers that are not a charter's to set: they hold secrets or belong to the wire.
+/// Headers that a charter may not set: they hold secrets or belong to the transport.
 const HEADERS_REFUSED: [&str; 9] = [
     "authorization",
     "connection",
@@ -95,18 +95,18 @@ struct WrittenCheck {
     settle_ms: Option<u64>,
 }
 
-/// What it means that a platform does not show something.
+/// Meaning of an effect that a platform does not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Absent {
     /// It did not happen.
     #[default]
     Failed,
-    /// It may still come up.
+    /// It may still appear.
     Unknown,
 }
 
-/// One request, with places for arguments.
+/// A request with placeholders.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
@@ -114,28 +114,28 @@ pub(crate) struct Request {
     pub(crate) body: Option<Body>,
 }
 
-/// How an answer says that something happened.
+/// Evidence of an effect in an answer.
 #[derive(Clone, Debug)]
 pub(crate) enum Sign {
-    /// By this status, or by any success.
+    /// This status, or any success.
     Status(Option<u16>),
-    /// By the value at a JSON pointer, which is this text.
+    /// The value at a JSON pointer equals this text.
     Equals(String, Template),
-    /// By the value at a JSON pointer, which has this text in it.
+    /// The value at a JSON pointer contains this text.
     Contains(String, Template),
 }
 
-/// How to look whether something happened.
+/// Check if an effect happened.
 #[derive(Clone, Debug)]
 pub(crate) struct Check {
     pub(crate) request: Request,
     pub(crate) sign: Sign,
     pub(crate) absent: Absent,
-    /// How long something may take to show: so long it is looked for again.
+    /// Time to keep looking for an effect that may take a while to appear.
     pub(crate) settle: Duration,
 }
 
-/// A tool that speaks HTTP, as a charter declares it.
+/// An HTTP tool as declared by a charter.
 #[derive(Clone, Debug)]
 pub struct Declaration {
     pub(crate) request: Request,
@@ -149,13 +149,13 @@ pub struct Declaration {
 }
 
 impl Declaration {
-    /// Reads what stands under `tool` beside the keys that all tools have.
+    /// Reads the keys of an entry that only HTTP tools have.
     pub(crate) fn read(tool: &str, table: toml::Table, reach: &Reach) -> Result<Self, ToolsError> {
         let written: Written = table
             .try_into()
             .map_err(|error: toml::de::Error| wrong(tool, error.message().to_owned()))?;
         let own = Reach::new(&written.allow_hosts, &written.allow_private)
-            .map_err(|entry| wrong(tool, format!("cannot allow `{entry}`")))?;
+            .map_err(|fault| wrong(tool, fault.to_string()))?;
         let reach = reach.clone().and(&own);
         let request = request(
             tool,
@@ -176,6 +176,7 @@ impl Declaration {
                     dry.body,
                     &reach,
                 )?;
+                // A rehearsal usually differs from the request in its address only.
                 if dry_run.body.is_none() && dry_run.method == request.method {
                     dry_run.body.clone_from(&request.body);
                 }
@@ -209,7 +210,7 @@ impl Declaration {
         Ok(declaration)
     }
 
-    /// Whether all that it asks is asked of hosts that the charter lists.
+    /// True if all of its requests go to hosts that the charter lists.
     pub(crate) fn is_listed(&self) -> bool {
         self.requests()
             .all(|request| self.reach.names(request.url.base()))
@@ -260,14 +261,14 @@ fn request(
         Some("PUT") => Method::PUT,
         Some("PATCH") => Method::PATCH,
         Some("DELETE") => Method::DELETE,
-        Some(other) => return Err(wrong(tool, format!("has a method `{other}`"))),
+        Some(other) => return Err(wrong(tool, format!("has the unsupported method `{other}`"))),
     };
     let url = UrlTemplate::parse(written)?;
     reach.check_url(url.base())?;
     if is_odd(written, url.base()) {
         return Err(ToolsError::Url {
             url: written.to_owned(),
-            cause: "its address is spelt oddly",
+            cause: "the IP address is not in its usual notation",
         });
     }
     let body = match body {
@@ -302,14 +303,17 @@ fn check(tool: &str, written: WrittenCheck, reach: &Reach) -> Result<Check, Tool
         && !at.is_empty()
         && !at.starts_with('/')
     {
-        return Err(wrong(tool, format!("has a pointer `{at}` without `/`")));
+        return Err(wrong(
+            tool,
+            format!("has a JSON pointer `{at}` that does not start with `/`"),
+        ));
     }
     let settle = written.settle_ms.unwrap_or(match written.absent {
         Absent::Failed => SETTLE_MS,
         Absent::Unknown => 0,
     });
     if settle > SETTLE_MS_MAX {
-        let cause = format!("looks for longer than {SETTLE_MS_MAX} ms");
+        let cause = format!("has a `settle_ms` above the maximum of {SETTLE_MS_MAX}");
         return Err(wrong(tool, cause));
     }
     Ok(Check {
@@ -331,7 +335,7 @@ fn headers(tool: &str, written: &BTreeMap<String, String>) -> Result<HeaderMap, 
     let mut headers = HeaderMap::new();
     for (name, value) in written {
         let value = HeaderValue::from_str(value)
-            .map_err(|_| wrong(tool, format!("has a header `{name}` that cannot be sent")))?;
+            .map_err(|_| wrong(tool, format!("has an invalid header `{name}`")))?;
         headers.insert(header_name(tool, name)?, value);
     }
     Ok(headers)
@@ -339,9 +343,9 @@ fn headers(tool: &str, written: &BTreeMap<String, String>) -> Result<HeaderMap, 
 
 fn header_name(tool: &str, name: &str) -> Result<HeaderName, ToolsError> {
     let header = HeaderName::try_from(name)
-        .map_err(|_| wrong(tool, format!("has a header `{name}` that cannot be sent")))?;
+        .map_err(|_| wrong(tool, format!("has an invalid header `{name}`")))?;
     if HEADERS_REFUSED.contains(&header.as_str()) {
-        let cause = format!("sets the header `{name}`; a token comes from `token_env`");
+        let cause = format!("may not set the header `{name}`; use `token_env` for a token");
         return Err(wrong(tool, cause));
     }
     Ok(header)
@@ -349,20 +353,20 @@ fn header_name(tool: &str, name: &str) -> Result<HeaderName, ToolsError> {
 
 pub(crate) fn timeout(tool: &str, written: Option<u64>) -> Result<Duration, ToolsError> {
     match written.unwrap_or(TIMEOUT_MS) {
-        0 => Err(wrong(tool, "has no time at all")),
+        0 => Err(wrong(tool, "has a `timeout_ms` of 0")),
         ms if ms > TIMEOUT_MS_MAX => Err(wrong(
             tool,
-            format!("may take {TIMEOUT_MS_MAX} ms at most, not {ms}"),
+            format!("has a `timeout_ms` of {ms}, but the maximum is {TIMEOUT_MS_MAX}"),
         )),
         ms => Ok(Duration::from_millis(ms)),
     }
 }
 
-/// A table of TOML as it is, or the JSON in a text.
+/// A TOML value as JSON, or the JSON in a text.
 pub(crate) fn json(tool: &str, value: Value) -> Result<Value, ToolsError> {
     match value {
         Value::String(text) => serde_json::from_str(&text)
-            .map_err(|error| wrong(tool, format!("has JSON that cannot be read: {error}"))),
+            .map_err(|error| wrong(tool, format!("has invalid JSON: {error}"))),
         value => Ok(value),
     }
 }

@@ -1,4 +1,4 @@
-//! Tools that speak HTTP, as a charter declares them.
+//! HTTP tools declared by a charter.
 
 pub(crate) mod address;
 pub(crate) mod client;
@@ -22,7 +22,7 @@ use crate::tool::{Again, Answer, Tool, ToolFacts, Tried};
 use client::{Client, Incoming, Outgoing, Resolver, Trouble};
 use declaration::{Absent, Check, Declaration, Request, Sign};
 
-/// Between the first and the second look; each wait after it is twice as long, up to the longest.
+/// Delay between the first two checks; each further one is twice as long, up to the maximum.
 const LOOK_FIRST: Duration = Duration::from_millis(100);
 const LOOK_LONGEST: Duration = Duration::from_secs(1);
 
@@ -71,7 +71,7 @@ impl HttpTool {
                 arguments: &arguments,
                 key: &key,
             };
-            // What could not be sent is neither rehearsed nor looked for.
+            // A request that could not be sent is neither rehearsed nor checked.
             self.fill(&self.declaration.request, filling, HeaderMap::new())?;
             self.fill(request, filling, more)
         });
@@ -114,7 +114,7 @@ impl HttpTool {
         name.zip(value).into_iter().collect()
     }
 
-    /// What became of a request, from what came back.
+    /// Outcome of a request, according to the answer.
     fn judge(&self, incoming: &Incoming, token: Option<&Secret>) -> Tried {
         let told = receipt(incoming, token);
         let status = incoming.status;
@@ -137,7 +137,7 @@ impl HttpTool {
         self.lost(told, again)
     }
 
-    /// An effect of which nobody knows; something that only looks simply did not work.
+    /// An effect with an unknown outcome; a read simply failed.
     fn lost(&self, detail: String, again: Again) -> Tried {
         match self.facts.class {
             EffectClass::Read => Tried::failed(detail, Again::ServerFault),
@@ -153,7 +153,7 @@ impl HttpTool {
         }
     }
 
-    /// Looks until it is there, or for as long as it may take to show.
+    /// Checks repeatedly, until the effect appears or its time to appear is over.
     async fn look(&self, effect: &EffectRequest, check: &Check) -> Tried {
         let (mut waited, mut wait) = (Duration::ZERO, LOOK_FIRST);
         loop {
@@ -172,7 +172,7 @@ impl HttpTool {
     async fn look_once(&self, effect: &EffectRequest, check: &Check) -> Tried {
         let (incoming, token) = match self.send(effect, &check.request, HeaderMap::new()).await {
             Ok(found) => found,
-            // That nobody could look says nothing about what happened.
+            // A check that failed says nothing about the effect.
             Err(Trouble::Refused(error)) => {
                 return Tried::unknown(error.to_string(), Again::Never);
             }
@@ -193,6 +193,8 @@ impl HttpTool {
 
     fn sees(&self, effect: &EffectRequest, check: &Check, incoming: &Incoming) -> Sight {
         let status = incoming.status.as_u16();
+        // Answers about the effect, whatever the sign: the request may ask for the very thing that it should
+        // have made.
         if matches!(status, 404 | 410) {
             return Sight::NotThere;
         }
@@ -203,6 +205,7 @@ impl HttpTool {
             Sign::Equals(at, text) => (at, text, true),
             Sign::Contains(at, text) => (at, text, false),
         };
+        // Half a body shows neither presence nor absence.
         if !incoming.status.is_success() || !incoming.whole {
             return Sight::Unclear;
         }
@@ -234,7 +237,7 @@ fn says(value: &Value, wanted: &str) -> bool {
     match value {
         Value::String(text) => text == wanted,
         Value::Number(_) | Value::Bool(_) => {
-            // As it is written: to compare the value itself would compare texts alone.
+            // In its JSON notation: the template is text, and comparing values would never match a number.
             let written = value.to_string();
             written == wanted
         }
@@ -242,7 +245,7 @@ fn says(value: &Value, wanted: &str) -> bool {
     }
 }
 
-/// Whether a text has it in it, or anything within a list or an object is it.
+/// True if a text contains `wanted`, or a list or an object has a value equal to it.
 fn has(value: &Value, wanted: &str) -> bool {
     fn within(value: &Value, wanted: &str) -> bool {
         match value {
@@ -265,7 +268,7 @@ async fn pause(wait: Duration) {
     tokio::time::sleep(wait).await;
 }
 
-/// What a platform answered, as JSON: data, whatever it says.
+/// The platform's answer as JSON. It is data, whatever it says.
 fn receipt(incoming: &Incoming, token: Option<&Secret>) -> String {
     let text = String::from_utf8_lossy(&incoming.body);
     let text = match token {

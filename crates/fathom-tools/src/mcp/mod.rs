@@ -1,4 +1,4 @@
-//! Tools of MCP servers: programs and addresses that a charter names, each with the tools it may be used for.
+//! Tools of MCP servers: programs and addresses that a charter names, each with a list of allowed tools.
 
 mod process;
 mod server;
@@ -36,14 +36,14 @@ pub(crate) struct Written {
     timeout_ms: Option<u64>,
 }
 
-/// How a server is spoken to.
+/// Connection to a server.
 #[derive(Clone, Debug)]
 pub(crate) enum Wire {
-    /// A program of its own, over its input and output.
+    /// A separate program, over its standard input and output.
     Program {
         program: String,
         args: Vec<String>,
-        /// Variables that it gets to see. It sees no other.
+        /// Variables that are passed to it. It gets no others.
         env: Vec<String>,
     },
     /// An address, over HTTP.
@@ -54,19 +54,19 @@ pub(crate) enum Wire {
     },
 }
 
-/// A tool server that a charter names.
+/// A tool server named by a charter.
 #[derive(Clone, Debug)]
 pub struct Declaration {
     name: String,
     pub(crate) wire: Wire,
-    /// The tools that may be used; the others do not exist.
+    /// The allowed tools; others are hidden.
     pub(crate) tools: Vec<String>,
-    /// How long a start, a list or a call may take.
+    /// Time limit of a start, a list or a call.
     pub(crate) timeout: Duration,
 }
 
 impl Declaration {
-    /// Its name, with which the names of its tools begin.
+    /// Its name, which prefixes the names of its tools.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -74,7 +74,7 @@ impl Declaration {
     pub(crate) fn read(written: Written, reach: &Reach) -> Result<Self, ToolsError> {
         let name = written.name;
         if written.tools.is_empty() {
-            return Err(wrong(&name, "lists no `tools` that may be used"));
+            return Err(wrong(&name, "lists no allowed `tools`"));
         }
         let mut command = written.command.into_iter();
         let wire = match (command.next(), written.url) {
@@ -85,13 +85,12 @@ impl Declaration {
             },
             (None, Some(url)) if written.env.is_empty() => {
                 let own = Reach::new(&[], &written.allow_private)
-                    .map_err(|entry| wrong(&name, format!("cannot allow `{entry}`")))?;
+                    .map_err(|fault| wrong(&name, fault.to_string()))?;
                 let reach = reach.clone().and(&own);
                 address(&name, &url, written.token_env, reach)?
             }
             _ => {
-                let cause =
-                    "needs a `command` (with `env`) or a `url` (with `token_env`), and not both";
+                let cause = "needs either a `command` (with `env`) or a `url` (with `token_env`)";
                 return Err(wrong(&name, cause));
             }
         };
@@ -114,10 +113,10 @@ fn address(
         url: written.to_owned(),
         cause,
     };
-    let url = Url::parse(written).map_err(|_| unusable("it cannot be read"))?;
+    let url = Url::parse(written).map_err(|_| unusable("malformed URL"))?;
     reach.check_url(&url)?;
     if is_odd(written, &url) {
-        return Err(unusable("its address is spelt oddly"));
+        return Err(unusable("the IP address is not in its usual notation"));
     }
     if token_env.is_some() && url.scheme() == "http" && !reach.names_private(&url) {
         return Err(wrong(name, "would send its token over plain http"));

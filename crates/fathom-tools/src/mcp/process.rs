@@ -1,4 +1,5 @@
-//! A server's process: no environment but what was named, and the end of its whole group with its owner.
+//! Process of a tool server: only named variables in its environment, and its whole process group ends with its
+//! owner.
 
 use std::process::Stdio;
 
@@ -7,9 +8,20 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
 use crate::secret::{Secret, Secrets};
 
-/// A process that ends, with all that it started, when this goes.
+/// Reasons why a server's process did not start.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StartFault {
+    #[error(transparent)]
+    Spawn(#[from] std::io::Error),
+    #[error("it has no output")]
+    NoOutput,
+    #[error("it has no input")]
+    NoInput,
+}
+
+/// A process that is killed with everything it started when this is dropped.
 pub(super) struct Process {
-    /// Kept to be reaped.
+    /// Kept for reaping.
     _child: Child,
     group: Option<Pid>,
 }
@@ -17,13 +29,13 @@ pub(super) struct Process {
 impl Drop for Process {
     fn drop(&mut self) {
         if let Some(group) = self.group {
-            // An error means that it is gone already.
+            // An error means that it has ended already.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }
 }
 
-/// Starts a program and gives its output and its input.
+/// Starts a program and returns its output and input.
 #[expect(
     clippy::disallowed_methods,
     reason = "this is where tool servers start: a program that the charter names, in a group that ends with its owner"
@@ -33,7 +45,7 @@ pub(super) fn start(
     args: &[String],
     env: &[String],
     secrets: &dyn Secrets,
-) -> Result<(Process, ChildStdout, ChildStdin), String> {
+) -> Result<(Process, ChildStdout, ChildStdin), StartFault> {
     let mut command = Command::new(program);
     command
         .args(args)
@@ -41,6 +53,7 @@ pub(super) fn start(
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
+        // A group of its own, so that whatever the server starts can be killed with it.
         .process_group(0)
         .kill_on_drop(true);
     for name in env {
@@ -48,10 +61,10 @@ pub(super) fn start(
             command.env(name, Secret::reveal(&value));
         }
     }
-    let mut child = command.spawn().map_err(|error| error.to_string())?;
+    let mut child = command.spawn()?;
     let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
-    let output = child.stdout.take().ok_or("it has no output")?;
-    let input = child.stdin.take().ok_or("it has no input")?;
+    let output = child.stdout.take().ok_or(StartFault::NoOutput)?;
+    let input = child.stdin.take().ok_or(StartFault::NoInput)?;
     let process = Process {
         _child: child,
         group: pid.and_then(Pid::from_raw),

@@ -1,4 +1,4 @@
-//! One server: started when it is needed, listened to, and asked with a deadline.
+//! Connection to one server: started on first use, and called with a time limit.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -31,18 +31,18 @@ use crate::pins::pin;
 use crate::secret::Secrets;
 use crate::tool::ToolFacts;
 
-/// Most pages of a list of tools.
+/// Maximum number of pages of a list of tools.
 const PAGES_MAX: usize = 16;
-/// Most tools that a server may list.
+/// Maximum number of tools that a server may list.
 const TOOLS_MAX: usize = 512;
-/// Longest description that a model is shown.
+/// Maximum length of a description shown to models.
 const DESCRIPTION_BYTES_MAX: usize = 8 * 1024;
-/// Longest schema.
+/// Maximum length of a schema.
 const SCHEMA_BYTES_MAX: usize = 64 * 1024;
-/// Longest message of a server.
+/// Maximum length of a server's message.
 const MESSAGE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Hears that a server's tools changed. It answers nothing else that a server asks.
+/// Notes when a server's tools change. Other requests of a server are not answered.
 struct Ear(Arc<AtomicBool>);
 
 impl ClientHandler for Ear {
@@ -66,7 +66,7 @@ pub(crate) struct Listed {
     pub(crate) facts: ToolFacts,
 }
 
-/// A connection, and what the server said over it.
+/// A connection, and the tools listed over it.
 struct Live {
     service: RunningService<RoleClient, Ear>,
     changed: Arc<AtomicBool>,
@@ -79,25 +79,26 @@ impl Live {
         self.service.is_closed() || self.service.peer().is_transport_closed()
     }
 
-    /// Whether what was listed may be old. A server of the newer protocol is not heard, so it is asked each time.
+    /// True if the list may be out of date. Servers of the newer protocol send no notice, so they are asked
+    /// each time.
     fn is_stale(&self) -> bool {
         let info = self.service.peer().peer_info();
         let tells = info.is_some_and(|info| info.protocol_version.has_initialize());
+        // Cleared before the tools are listed, so that a change in the meantime is seen next time.
         self.changed.swap(false, Ordering::AcqRel) || !tells
     }
 }
 
-/// How a call came back.
+/// Outcome of a call.
 pub(crate) enum Came {
-    /// With an answer.
     Answer(Box<model::CallToolResult>),
-    /// With a word that it was not done.
+    /// The server states that it was not done.
     Refused(String),
-    /// Not at all, or with a fault.
+    /// No answer, or a fault.
     Lost(String),
 }
 
-/// A server that a charter names.
+/// A server named by a charter.
 pub(crate) struct Server {
     declaration: Declaration,
     tenant: String,
@@ -126,7 +127,7 @@ impl Server {
         self.declaration.name()
     }
 
-    /// The tools that the charter lets this server be used for, asked for anew.
+    /// The allowed tools of this server, listed again.
     pub(crate) async fn survey(&self) -> Result<Vec<Listed>, ToolsError> {
         let mut live = self.live.lock().await;
         let live = self.awake(&mut live).await?;
@@ -134,7 +135,8 @@ impl Server {
         Ok(live.tools.values().cloned().collect())
     }
 
-    /// What a tool is now, and a way to call it. A server that is gone is started again, once a call.
+    /// The current digest of a tool, and the connection to call it. A server that has gone is restarted, once
+    /// per call.
     pub(crate) async fn ready(
         &self,
         remote: &str,
@@ -156,6 +158,7 @@ impl Server {
         arguments: Map<String, Value>,
     ) -> Came {
         let params = CallToolRequestParams::new(remote.to_owned()).with_arguments(arguments);
+        // Never repeated by the library: a second call could act twice.
         let calling = tokio::time::timeout(self.declaration.timeout, peer.call_tool_once(params));
         match calling.await {
             Err(_) => Came::Lost("it took too long".into()),
@@ -165,6 +168,7 @@ impl Server {
                 use rmcp::model::ErrorCode as Code;
                 let told = format!("{}: {}", error.code.0, error.message);
                 match error.code {
+                    // Errors that a server reports before it does anything.
                     Code::INVALID_PARAMS | Code::METHOD_NOT_FOUND | Code::INVALID_REQUEST => {
                         Came::Refused(told)
                     }
@@ -185,8 +189,8 @@ impl Server {
         live.as_mut().ok_or_else(|| self.silent("it does not run"))
     }
 
-    /// Speaks the newer protocol where the server does. One that stumbles over its greeting, or is too slow for it, gets the
-    /// older one on a connection of its own.
+    /// Connects with the newer protocol if the server supports it. A server that fails its greeting, or is too
+    /// slow for it, gets the older one on a new connection.
     async fn start(&self) -> Result<Live, ToolsError> {
         let newer = ClientLifecycleMode::Auto {
             preferred_versions: vec![ProtocolVersion::V_2026_07_28],
@@ -204,7 +208,7 @@ impl Server {
         let (service, process) = match &self.declaration.wire {
             Wire::Program { program, args, env } => {
                 let (process, output, input) = process::start(program, args, env, &*self.secrets)
-                    .map_err(|cause| self.silent(cause))?;
+                    .map_err(|fault| self.silent(fault.to_string()))?;
                 let wire =
                     AsyncRwTransport::new(output, input).with_max_line_length(MESSAGE_BYTES_MAX);
                 let greeting = serve_client_with_lifecycle(ear, wire, mode);
@@ -220,7 +224,7 @@ impl Server {
                 let client = client.client(url)?;
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                     .max_sse_event_size(MESSAGE_BYTES_MAX)
-                    // A session that is made anew would send a call a second time.
+                    // A renewed session would send a call again.
                     .reinit_on_expired_session(false);
                 if let Some(name) = token_env {
                     let secret = self.secrets.secret(name);
@@ -318,7 +322,7 @@ impl Server {
     }
 }
 
-/// What a tool's own hints make of it: a look only where it says so and nothing speaks against it.
+/// Class of a tool according to its own hints: a read only if it says so and no hint contradicts.
 fn class(hints: &model::ToolAnnotations) -> EffectClass {
     let looks = hints.read_only_hint == Some(true)
         && hints.destructive_hint != Some(true)

@@ -47,6 +47,7 @@ impl McpTool {
         }
         let arguments = self.arguments.read(facts, effect)?;
         let (now, peer) = self.server.ready(&self.listed.remote).await?;
+        // The server may have changed the tool since the survey.
         match now {
             None => Err(ToolsError::Unknown { name: tool() }),
             Some(found) if found != facts.pin => Err(ToolsError::Quarantined {
@@ -125,7 +126,7 @@ fn flat(result: &CallToolResult) -> String {
     Value::Object(told).to_string()
 }
 
-/// What stands for a picture, a sound or a resource: its kind and size.
+/// Placeholder for a picture, a sound or a resource: its kind and size.
 fn outline(block: &ContentBlock) -> String {
     let value = serde_json::to_value(block).unwrap_or_default();
     let kind = value["type"].as_str().unwrap_or("something");

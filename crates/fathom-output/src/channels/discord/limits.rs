@@ -1,47 +1,46 @@
-//! What an answer of Discord says about the message, and about when the next one may go.
+//! Interpretation of Discord's answers: the fate of a message, and the delay before the next one.
 //!
-//! Limits are told with every answer and never known beforehand: how many requests a bucket still takes, and in how many
-//! seconds it is full again. A request that came too early gets status 429 and the time to wait.
+//! Limits are part of every answer and never known beforehand: the requests left in a bucket, and the seconds
+//! until it is full again. A request that came too early gets status 429 and a delay.
 
 use std::time::Duration;
 
 use serde::Deserialize;
 
-/// Longest wait that is believed.
+/// Maximum accepted delay.
 pub const WAIT_MAX: Duration = Duration::from_hours(1);
-/// Waited where a refusal for haste names no time.
+/// Delay after a 429 that names none.
 const WAIT_UNTOLD: Duration = Duration::from_secs(5);
 
-/// What became of a message.
+/// Fate of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is there.
+    /// Delivered.
     Sent,
-    /// It came too early and is not there: the same again, after the wait.
+    /// Too early and not delivered: to be sent again after the delay.
     TooEarly,
-    /// It may be there or not. A bot's message can be sent again under its nonce; a webhook's must not.
+    /// Unknown. A bot's message can be sent again under its nonce; a webhook's must not.
     Unknown,
-    /// It is not there, and would not be the next time either.
+    /// Not delivered, and it would not be the next time either.
     Refused,
 }
 
-/// Whom a wait is for.
+/// Requests to which a delay applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// All that have the same way: the bucket, by the name that Discord gives it.
+    /// Requests of the same bucket, by Discord's name for it.
     Bucket(Option<String>),
-    /// Everything of this bot.
+    /// All requests of this bot.
     Global,
 }
 
-/// What to do after an answer.
+/// Consequences of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// What became of the message.
     pub fate: Fate,
-    /// How long nothing is sent from the moment of the answer on.
+    /// Time from the answer in which nothing may be sent.
     pub wait: Duration,
-    /// Whom that is for.
+    /// Requests to which the delay applies.
     pub scope: Scope,
 }
 
@@ -52,7 +51,7 @@ struct TooMany {
     global: bool,
 }
 
-/// Reads an answer: its status, its headers by name in any case, and its body.
+/// Interprets an answer by its status, its headers (by case-insensitive name) and its body.
 pub fn read<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &str) -> Plan {
     let fate = match status {
         200..=299 => Fate::Sent,
@@ -64,9 +63,10 @@ pub fn read<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &st
     let bucket = || Scope::Bucket(header("x-ratelimit-bucket").map(str::to_owned));
     let reset_after = seconds("x-ratelimit-reset-after");
     if fate == Fate::TooEarly {
-        // The body is HTML when something before Discord's own servers refuses.
+        // The body is HTML if something in front of Discord's own servers refuses.
         let told: TooMany = serde_json::from_str(body).unwrap_or_default();
         let waits = [
+            // The longest of all: headers and body do not always agree.
             told.retry_after.and_then(span),
             seconds("retry-after"),
             reset_after,
@@ -80,6 +80,7 @@ pub fn read<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &st
             scope: if is_global { Scope::Global } else { bucket() },
         };
     }
+    // Waiting before the bucket is empty would only slow the messages down.
     let is_empty = header("x-ratelimit-remaining").is_some_and(|left| left.trim() == "0");
     Plan {
         fate,
@@ -88,7 +89,7 @@ pub fn read<'a>(status: u16, header: impl Fn(&str) -> Option<&'a str>, body: &st
     }
 }
 
-/// Seconds, rounded up to milliseconds so that nothing goes a moment too early.
+/// Seconds, rounded up to milliseconds so that nothing is sent a moment too early.
 fn span(seconds: f64) -> Option<Duration> {
     if seconds.is_nan() || seconds < 0.0 {
         return None;

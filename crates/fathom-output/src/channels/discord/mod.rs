@@ -1,10 +1,11 @@
-//! Blocks as Discord messages: the bodies of requests, and what its answers say about the next one.
+//! Blocks as Discord messages: bodies of requests, and interpretation of the answers.
 //!
-//! Two ways lead to a channel there: a webhook (`POST /api/webhooks/{id}/{token}?wait=true`) and a bot
-//! (`POST /api/v10/channels/{id}/messages`). Requests are tools behind the gateway; the token is theirs to know.
+//! A channel there is reached in two ways: by a webhook (`POST /api/webhooks/{id}/{token}?wait=true`) or by a
+//! bot (`POST /api/v10/channels/{id}/messages`). The requests are made by tools behind the gateway, which hold
+//! the token.
 //!
-//! A bot's message carries a nonce that Discord looks for among the messages of the last minutes, so it can be sent again
-//! after a lost answer. A webhook's cannot: whether it arrived is then a question for a person.
+//! A bot's message carries a nonce that Discord compares with those of the last minutes, so it can be sent
+//! again after a lost answer. A webhook's cannot: a person has to find out if it arrived.
 
 mod limits;
 mod split;
@@ -19,11 +20,11 @@ pub use split::MESSAGE_UNITS_MAX;
 
 use super::{Clean, Delivery, Flaw, Part};
 
-/// Most messages for one block: a model that writes without end fills no channel.
+/// Maximum number of messages for one block, so that a model that writes endlessly does not fill a channel.
 pub const MESSAGES_MAX: usize = 10;
-/// Longest nonce that Discord takes.
+/// Maximum length of a nonce.
 const NONCE_CHARS_MAX: usize = 25;
-/// Links are not looked at: a preview would fetch an address that the model chose.
+/// No link previews: one would fetch an address chosen by the model.
 const SUPPRESS_EMBEDS: u32 = 1 << 2;
 
 /// A message.
@@ -39,21 +40,22 @@ impl Message {
         &self.content
     }
 
-    /// The same for the same message of the same block.
+    /// Nonce, always the same for the same message of the same block.
     pub fn nonce(&self) -> &str {
         &self.nonce
     }
 
-    /// The body of a request to a webhook.
+    /// Request body for a webhook.
     pub fn webhook_body(&self) -> Value {
         json!({
             "content": self.content,
+            // No mention in a model's text may alert anybody.
             "allowed_mentions": {"parse": []},
             "flags": SUPPRESS_EMBEDS,
         })
     }
 
-    /// The body of a bot's request.
+    /// Request body for a bot.
     pub fn bot_body(&self) -> Value {
         let mut body = self.webhook_body();
         body["nonce"] = json!(self.nonce);
@@ -62,8 +64,8 @@ impl Message {
     }
 }
 
-/// The messages of a block, in order. `key` names the delivery: the same key makes the same nonces. Parts of a stream make
-/// none, and neither does a blank block.
+/// The messages of a block, in order. `key` identifies the delivery: the same key gives the same nonces. Parts
+/// of a stream and blank blocks give no messages.
 pub fn messages(delivery: &Delivery, key: &str) -> Vec<Message> {
     let (text, note) = match &delivery.part {
         Part::Whole(text) | Part::Flawed(text, Flaw::Altered) => (text, ""),
@@ -82,7 +84,7 @@ pub fn messages(delivery: &Delivery, key: &str) -> Vec<Message> {
     contents.into_iter().enumerate().map(number).collect()
 }
 
-/// An answer is shown as it is; everything else says what it is.
+/// An answer is shown as it is; other blocks start with their marker.
 fn shown(kind: BlockKind, text: &Clean) -> String {
     match kind.goes_as() {
         Marker::Response => text.as_str().to_owned(),
@@ -91,6 +93,7 @@ fn shown(kind: BlockKind, text: &Clean) -> String {
 }
 
 fn nonce(key: &str, index: usize) -> String {
+    // The index first: the digest is cut, but depends on all of the key in any case.
     let digest = Digest(Sha256::digest(format!("{index}/{key}")).into());
     let hex = digest.to_string();
     hex.chars().take(NONCE_CHARS_MAX).collect()

@@ -1,29 +1,29 @@
-//! Cuts a text into messages where a reader would.
+//! Splits a text into messages where a reader would.
 
 use std::iter;
 
 use fathom_core::marker::Fences;
 
-/// Longest message. Discord counts characters; UTF-16 units are never fewer.
+/// Maximum length of a message. Discord counts characters; UTF-16 units are never fewer.
 pub const MESSAGE_UNITS_MAX: usize = 2_000;
-/// Longest fence that is closed at a cut and opened again after it, and longest first word after it that is kept.
+/// Longest fence that is closed at a cut and opened again after it, and longest language name that is repeated.
 const FENCE_MARKS_MAX: usize = 12;
 const INFO_CHARS_MAX: usize = 24;
-/// What is kept free for closing a fence.
+/// Space reserved for closing a fence.
 const CLOSING_UNITS: usize = FENCE_MARKS_MAX + 1;
-/// Said at the end of the last message where there would be more than there may be.
+/// Note at the end of the last message if the text does not fit.
 const MORE: &str = "\n*(cut: there is more)*";
 
-/// A fence that a cut goes through.
+/// A fence that is cut.
 #[derive(Default)]
 struct Cut {
-    /// What opens it again.
+    /// Line that opens it again.
     opening: String,
-    /// What closes it.
+    /// Line that closes it.
     closing: String,
 }
 
-/// Messages of at most [`MESSAGE_UNITS_MAX`], each with its fences closed, the last with `note` after it.
+/// Messages of at most [`MESSAGE_UNITS_MAX`], each with its fences closed, the last followed by `note`.
 pub(super) fn split(text: &str, messages_max: usize, note: &str) -> Vec<String> {
     let mut messages = Vec::new();
     let mut cut = Cut::default();
@@ -43,7 +43,7 @@ pub(super) fn split(text: &str, messages_max: usize, note: &str) -> Vec<String> 
             (false, true) => MORE,
             (false, false) => "",
         };
-        // A message of nothing is refused.
+        // Discord refuses empty messages.
         if !now.trim().is_empty() {
             messages.push(format!("{body}{}{ending}", cut.closing));
         }
@@ -54,8 +54,8 @@ pub(super) fn split(text: &str, messages_max: usize, note: &str) -> Vec<String> 
     messages
 }
 
-/// Where to cut a text that is longer than `units_max`: after a paragraph, a line or a word that ends in the second half of
-/// what fits, else anywhere between characters.
+/// Position at which to cut a text longer than `units_max`: after a paragraph, a line or a word that ends in
+/// the second half of the available space, else between any characters.
 fn place_of_cut(text: &str, units_max: usize) -> usize {
     let mut used = 0;
     let too_far = text.char_indices().find(|(_, c)| {
@@ -74,7 +74,7 @@ fn place_of_cut(text: &str, units_max: usize) -> usize {
     place.unwrap_or(end)
 }
 
-/// The fence that is open after a text, if it is of a size that can be opened again.
+/// The fence that is open after a text, unless it is too long to be opened again.
 fn cut_after(text: &str) -> Cut {
     let mut fences = Fences::default();
     let mut opened_by = "";

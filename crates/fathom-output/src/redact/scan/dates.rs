@@ -1,4 +1,4 @@
-//! Dates of birth: a date of any common form, near a word that speaks of birth.
+//! Dates of birth: a date in any common form, near a word about birth.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use regex::Regex;
 
 use super::{CONTEXT_BYTES, Entity, Hit, Scan, place};
 
-/// How far behind a date its word may begin: as in `1985-03-12 (DOB)`.
+/// Maximum distance of a word after a date, as in `1985-03-12 (DOB)`.
 const BEHIND_BYTES_MAX: usize = 3;
 
-/// Made when a word first speaks of birth: it is large, and most texts speak of none.
+/// Compiled on the first word about birth: it is large, and most texts contain none.
 static DATES: LazyLock<Result<Regex, regex::Error>> = LazyLock::new(pattern);
 
 /// Dates with a year, in digits or with the month's name in ten languages.
@@ -27,12 +27,12 @@ impl Scan<'_> {
         if !self.before.hits.iter().any(speaks) {
             return;
         }
-        // The tests would tell if it could not be made.
+        // The tests would show it if it did not compile.
         let Ok(dates) = &*DATES else {
             return;
         };
         self.count(self.bytes.len());
-        // A word speaks of one date; the next one is another day.
+        // A word refers to one date; the next date is another day.
         let mut used = isize::MIN;
         for date in dates.find_iter(self.text) {
             let (start, end) = (place(date.start()), place(date.end()));

@@ -1,4 +1,4 @@
-//! Codes of letters and digits: accounts, national numbers with letters, addresses of coins.
+//! Codes of letters and digits: bank accounts, national numbers with letters, coin addresses.
 
 use bech32::segwit;
 
@@ -11,7 +11,7 @@ const NIR_CHARS: usize = 15;
 const BECH32_CHARS_MAX: usize = 74;
 
 impl Scan<'_> {
-    /// Looks at a token with letters, or at one or two letters that a number may follow.
+    /// Examines a token with letters, or one or two letters that may precede a number.
     pub(super) fn mixed(&mut self, start: usize, end: usize) -> Option<usize> {
         let token = self.bytes[start..end].to_ascii_uppercase();
         let lead = token
@@ -41,7 +41,7 @@ impl Scan<'_> {
         Some(end)
     }
 
-    /// What a whole token can be.
+    /// The entity of a whole token.
     fn code(&self, start: usize, end: usize, token: &[u8]) -> Option<Entity> {
         let text = &self.bytes[start..end];
         let hex = |bytes: &[u8]| bytes.iter().all(u8::is_ascii_hexdigit);
@@ -66,7 +66,8 @@ impl Scan<'_> {
         }
     }
 
-    /// Collects letters and digits across single gaps, as upper case; nothing when the text has fewer or goes on.
+    /// Collects letters and digits across single gaps, as upper case; `None` if the text has fewer or
+    /// continues.
     fn collect(&mut self, start: usize, wanted: usize) -> Option<(Vec<u8>, usize)> {
         let mut letters = Vec::with_capacity(wanted);
         let mut at = start;
@@ -82,7 +83,7 @@ impl Scan<'_> {
                     gap = true;
                     at += 1;
                 }
-                // A space that does not break.
+                // A non-breaking space.
                 0xc2 if !gap && self.byte(at + 1) == Some(0xa0) => {
                     gap = true;
                     at += 2;
@@ -108,7 +109,7 @@ impl Scan<'_> {
         Some(end)
     }
 
-    /// A French number whose place is `2A` or `2B`.
+    /// A French number with the place `2A` or `2B`.
     pub(super) fn corsican(&mut self, start: usize) -> Option<usize> {
         let (letters, end) = self.collect(start, NIR_CHARS)?;
         if !checks::fr_nir_of_corsica(&letters) {

@@ -1,8 +1,8 @@
 //! Finds personal data and secrets in one segment of a text.
 //!
-//! One automaton finds the words: those beside which values stand, prefixes of keys, `://`. One pass over the tokens (runs of
-//! letters and digits) looks at what they are made of, and only what can be something is looked at again. Nothing is looked
-//! at more often than a fixed number of times, so the work grows with the text and no faster.
+//! One automaton finds the words: context words, prefixes of keys, `://`. One pass over the tokens (runs of
+//! letters and digits) looks at their characters, and only possible matches are examined further. Nothing is
+//! examined more than a fixed number of times, so the work grows linearly with the text.
 
 mod dates;
 mod mixed;
@@ -21,23 +21,22 @@ use super::rules::{Alphabet, Rules};
 
 pub(super) use secrets::{KEY_MARK_BYTES_MAX, key_begin, key_end_mark, unfinished_key};
 
-/// How far before a value its word may stand, in bytes.
+/// Maximum distance of a context word before a value, in bytes.
 pub(super) const CONTEXT_BYTES: usize = 64;
-/// How far after a value its word may stand.
+/// Maximum distance of a context word after a value.
 const CONTEXT_AFTER_BYTES: usize = 24;
-/// Longest token that can be a number, a code or an address.
+/// Maximum size of a token that can be a number, a code or an address.
 const TOKEN_BYTES_MAX: usize = 80;
 
-/// What the automaton found.
+/// Meaning of a word found by the automaton.
 #[derive(Clone, Copy, Debug)]
 enum Word {
-    /// A word beside which values of this kind stand.
+    /// Context word of an entity.
     Context(Entity),
-    /// What keys of a service begin with, by its place in the list.
+    /// Prefix of a service's keys, by its index.
     Service(usize),
-    /// `://`.
     Scheme,
-    /// What the head of a JSON web token begins with.
+    /// Start of a JSON web token.
     Jwt,
 }
 
@@ -48,7 +47,7 @@ struct KeyForm {
     length: [usize; 2],
 }
 
-/// Rules, ready to be used.
+/// Compiled rules.
 #[derive(Debug)]
 pub(super) struct Recognisers {
     words: AhoCorasick,
@@ -103,7 +102,7 @@ impl Recognisers {
     }
 }
 
-/// Something that was found, by its place in the segment.
+/// A finding, by its position in the segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub start: usize,
@@ -111,7 +110,7 @@ pub(super) struct Found {
     pub entity: Entity,
 }
 
-/// A word of context. What an earlier segment ended with has places before zero.
+/// A context word. One at the end of an earlier segment has negative positions.
 #[derive(Clone, Copy, Debug)]
 struct Hit {
     entity: Entity,
@@ -119,7 +118,7 @@ struct Hit {
     end: isize,
 }
 
-/// What is known of the text before a segment.
+/// The text before a segment, as far as it matters.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Before {
     /// The last character.
@@ -128,7 +127,7 @@ pub(super) struct Before {
 }
 
 impl Before {
-    /// Moves on by a segment that ends at `cut`.
+    /// Advances by a segment that ends at `cut`.
     pub(super) fn advance(&mut self, segment: &str, cut: usize) {
         let cut_place = place(cut);
         self.hits
@@ -140,45 +139,45 @@ impl Before {
         if let Some(last) = segment[..cut].chars().next_back() {
             self.last = Some(last);
         }
-        // After an empty line something else begins.
+        // After an empty line a new topic starts.
         if segment[..cut].trim().is_empty() {
             self.hits.clear();
         }
     }
 }
 
-/// A place in a segment, which is never near the largest number.
+/// A position in a segment, which is never near the maximum.
 fn place(bytes: usize) -> isize {
     isize::try_from(bytes).unwrap_or(isize::MAX)
 }
 
-/// One look at one segment.
+/// The scan of one segment.
 pub(super) struct Scan<'a> {
     rules: &'a Recognisers,
     text: &'a str,
     bytes: &'a [u8],
     before: &'a mut Before,
     found: Vec<Found>,
-    /// Where credentials inside addresses end, in order.
+    /// Ends of credentials inside addresses, in order.
     credential_ends: Vec<usize>,
-    /// Up to where a web token was looked for.
+    /// End of the range already searched for web tokens.
     jwt_until: usize,
-    /// Up to where a value after a word was looked at.
+    /// End of the range already examined as a value.
     value_until: usize,
-    /// Up to where a key was looked at that is longer than its service's are.
+    /// End of a key that is longer than its service's keys.
     key_until: usize,
-    /// Bytes that were looked at, as far as a loop of ours looked at them.
+    /// Number of bytes examined by our own loops.
     steps: u64,
 }
 
 const DIGIT: u8 = 1;
 const LETTER: u8 = 2;
-/// A letter that is a hexadecimal digit too.
+/// A letter that is also a hexadecimal digit.
 const HEX: u8 = 4;
 const AT: u8 = 8;
 const COLON: u8 = 16;
 
-/// What each byte is.
+/// Class of each byte.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0_u8;
@@ -200,7 +199,7 @@ const CLASSES: [u8; 256] = {
 };
 
 impl<'a> Scan<'a> {
-    /// Finds everything in a segment, in order and without overlaps.
+    /// Finds everything in a segment, sorted and without overlaps.
     pub(super) fn run(
         rules: &'a Recognisers,
         before: &'a mut Before,
@@ -231,7 +230,7 @@ impl<'a> Scan<'a> {
             scan.birth_dates();
         }
         if let Some(begin) = key_begin(text) {
-            // A segment with a private key was cut where the key ends.
+            // A segment with a private key ends with the key.
             scan.push(Entity::PrivateKey, begin, text.len());
         }
         let steps = scan.steps;
@@ -300,7 +299,7 @@ impl<'a> Scan<'a> {
         (end, if all_hex { classes | HEX } else { classes })
     }
 
-    /// Looks at one token and says where to go on.
+    /// Examines one token and returns the position at which to continue.
     fn token(&mut self, start: usize, end: usize, classes: u8) -> usize {
         self.count(end - start);
         if end - start > TOKEN_BYTES_MAX || self.joined_before(start) {
@@ -350,7 +349,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Whether a token goes on to the left: after `_` or a letter of any script.
+    /// True if the token continues to the left: after `_` or a letter of any script.
     fn joined_before(&self, at: usize) -> bool {
         self.char_before(at).is_some_and(joins)
     }
@@ -359,7 +358,7 @@ impl<'a> Scan<'a> {
         self.char_after(at).is_some_and(joins)
     }
 
-    /// Whether what matched is a word of its own, or a part of a name such as `user_phone` or `phoneNumber`.
+    /// True if the match is a word of its own, or a part of a name such as `user_phone` or `phoneNumber`.
     fn is_word(&self, start: usize, end: usize) -> bool {
         let text = &self.text[start..end];
         let letters = |one: char, other: char| {
@@ -380,7 +379,7 @@ impl<'a> Scan<'a> {
         begins && ends
     }
 
-    /// Whether a word that speaks of this entity stands near.
+    /// True if a context word of this entity is near.
     fn in_context(&self, entity: Entity, start: usize, end: usize) -> bool {
         let (start, end) = (place(start), place(end));
         self.hits_from(start - place(CONTEXT_BYTES))
@@ -393,13 +392,13 @@ impl<'a> Scan<'a> {
             })
     }
 
-    /// Words that end at a place or after it. They are kept in order of their ends.
+    /// Words that end at or after a position. They are sorted by their ends.
     fn hits_from(&self, from: isize) -> &[Hit] {
         let hits = &self.before.hits;
         &hits[hits.partition_point(|hit| hit.end < from)..]
     }
 
-    /// Whether a number that many others look like may count: a word stands beside it, or its country was named.
+    /// True if an ambiguous number may count: there is a context word, or its country is configured.
     fn expected(&self, entity: Entity, start: usize, end: usize) -> bool {
         entity
             .region()
@@ -414,12 +413,12 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether a token goes on with a letter: scripts without spaces begin a word anywhere.
+/// True if a letter continues a token: in scripts without spaces a word can start anywhere.
 fn joins(letter: char) -> bool {
     letter == '_' || (letter.is_alphanumeric() && !is_unspaced(letter))
 }
 
-/// Letters of scripts that put no spaces between words, or none before their endings.
+/// Letters of scripts without spaces between words, or without spaces before endings.
 fn is_unspaced(letter: char) -> bool {
     matches!(
         letter,
@@ -431,7 +430,7 @@ fn is_unspaced(letter: char) -> bool {
     )
 }
 
-/// Where two overlap, both go, under the name of the more telling one: nothing that was found is shown.
+/// Merges overlapping findings under the more specific name: nothing that was found is shown.
 fn without_overlaps(mut found: Vec<Found>) -> Vec<Found> {
     found.sort_unstable_by_key(|found| (found.start, found.end));
     let mut kept: Vec<Found> = Vec::with_capacity(found.len());

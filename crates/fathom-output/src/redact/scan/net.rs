@@ -1,36 +1,36 @@
-//! Addresses: of mail, of hosts, of network cards, and the credentials inside addresses.
+//! Addresses of mail, hosts and network cards, and credentials inside addresses.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::{CLASSES, DIGIT, Entity, HEX, LETTER, Scan, is_unspaced, joins};
 
-/// Longest part of an address before `@`.
+/// Maximum size of a mail address before `@`.
 const LOCAL_BYTES_MAX: usize = 64;
-/// Longest name of a host.
+/// Maximum size of a host name.
 const HOST_BYTES_MAX: usize = 253;
-/// Longest credentials inside an address.
+/// Maximum size of credentials inside an address.
 const CREDENTIALS_BYTES_MAX: usize = 512;
-/// A name alone is no secret; a token is at least so long.
+/// A user name alone is not a secret; a token has at least this length.
 const LONE_TOKEN_BYTES_MIN: usize = 20;
 const IP6_BYTES_MAX: usize = 45;
-/// Names of files that look like addresses: `icon@2x.png`.
+/// Extensions of file names that look like mail addresses: `icon@2x.png`.
 const FILE_ENDINGS: [&str; 27] = [
     "avif", "css", "gif", "gz", "html", "ico", "jpeg", "jpg", "js", "json", "jsx", "min", "pdf",
     "png", "service", "socket", "svg", "tgz", "timer", "toml", "tsx", "txt", "webp", "woff", "xml",
     "yaml", "yml",
 ];
 
-/// Whether an address is of no host in particular: this one, none, a mask or all.
+/// True for addresses of no particular host: this one, none, a mask or all.
 fn is_nobodys(address: Ipv4Addr) -> bool {
     address.is_loopback() || address.is_unspecified() || address.octets()[0] == 255
 }
 
 impl Scan<'_> {
-    /// An address of mail, from its `@`.
+    /// A mail address, from its `@`.
     pub(super) fn email(&mut self, at: usize) {
         let (start, mut end) = (self.local_start(at), self.host_end(at + 1));
         self.count(end - start);
-        // A file may have the name of an address, and then an ending.
+        // A file name may consist of an address and an extension.
         let top = loop {
             let Some((host, top)) = self.text[at + 1..end].rsplit_once('.') else {
                 return;
@@ -80,7 +80,7 @@ impl Scan<'_> {
         let mut end = start;
         for (place, letter) in self.text[start..].char_indices() {
             let place = start + place;
-            // Where words have no spaces between them, the next one begins.
+            // In scripts without spaces, the next word starts here.
             if is_unspaced(letter) && self.bytes[place - 1].is_ascii_alphanumeric() {
                 break;
             }
@@ -98,7 +98,7 @@ impl Scan<'_> {
         end
     }
 
-    /// `user:word` of an address, from its `://`.
+    /// `user:password` of an address, from its `://`.
     pub(super) fn credentials(&mut self, scheme_end: usize, start: usize) {
         if !self
             .char_before(scheme_end)
@@ -130,7 +130,7 @@ impl Scan<'_> {
         }
     }
 
-    /// An address of four numbers.
+    /// An IPv4 address.
     pub(super) fn ip4(&mut self, start: usize, end: usize) -> Option<usize> {
         let address = self.text[start..end].parse::<Ipv4Addr>().ok()?;
         if self.after_version(start) {
@@ -142,7 +142,7 @@ impl Scan<'_> {
         Some(end)
     }
 
-    /// Whether the word before says that a version follows.
+    /// True if the word before announces a version.
     fn after_version(&self, start: usize) -> bool {
         let floor = start.saturating_sub(16);
         let head = self.bytes[floor..start]
@@ -164,7 +164,7 @@ impl Scan<'_> {
         .any(|word| head.ends_with(word))
     }
 
-    /// An address of version 6, from its first sign.
+    /// An IPv6 address, from its first character.
     pub(super) fn ip6(&mut self, start: usize) -> Option<usize> {
         if self
             .char_before(start)
@@ -195,7 +195,7 @@ impl Scan<'_> {
         }
         let address = text.parse::<Ipv6Addr>().ok()?;
         let groups: Vec<&str> = text.split(':').filter(|group| !group.is_empty()).collect();
-        // Names of code (`a1::b2`) and fingerprints of eight pairs look the same.
+        // Names in code (`a1::b2`) and fingerprints of eight pairs look the same.
         let is_name = !text.starts_with("::") && groups.len() < 3 && groups[0].len() < 3;
         let is_fingerprint = groups.len() == 8 && groups.iter().all(|group| group.len() == 2);
         if is_name || is_fingerprint {
@@ -210,7 +210,7 @@ impl Scan<'_> {
         Some(end)
     }
 
-    /// The address of a network card, from its first token: six pairs, or three fours with dots.
+    /// The address of a network card, from its first token: six pairs, or three groups of four with dots.
     pub(super) fn mac(&mut self, start: usize, end: usize) -> Option<usize> {
         let sign = self.byte(end)?;
         let (pieces, width) = match (end - start, sign) {

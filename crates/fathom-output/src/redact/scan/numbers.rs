@@ -1,17 +1,17 @@
-//! Numbers: groups of digits with single signs between them, and what they can be.
+//! Numbers: groups of digits with single separators, and the entities they can be.
 
 use super::{Entity, Scan};
 use crate::redact::checks;
 
-/// Most groups that one number has.
+/// Maximum number of groups in a number.
 pub(super) const GROUPS_MAX: usize = 8;
-/// Most digits of a number.
+/// Maximum number of digits in a number.
 const DIGITS_MAX: usize = 24;
 
-/// What stands before a group.
+/// Separator before a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Gap {
-    /// It is the first group.
+    /// None: the first group.
     #[default]
     Begin,
     Space,
@@ -48,7 +48,7 @@ impl Run {
     }
 }
 
-/// A way to write a number: the lengths of its groups, and what stands between them.
+/// A format of a number: the lengths of its groups, and its separators.
 struct Form {
     entity: Entity,
     lengths: &'static [usize],
@@ -56,12 +56,12 @@ struct Form {
     strength: Strength,
 }
 
-/// How much a form alone tells.
+/// Strength of a format by itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strength {
-    /// Its check and its shape are enough.
+    /// Its check digits and format are enough.
     Alone,
-    /// Too many other numbers look the same: a word beside it is needed.
+    /// Too many other numbers look the same: a context word is needed.
     WithContext,
 }
 
@@ -83,7 +83,7 @@ const SPACE: &[Gap] = &[Gap::Space];
 const DASH: &[Gap] = &[Gap::Dash];
 const DOT: &[Gap] = &[Gap::Dot];
 
-/// Gaps are repeated: one stands for all.
+/// Separators are repeated: one stands for all.
 const FORMS: [Form; 31] = {
     use Entity as E;
     use Strength::{Alone, WithContext};
@@ -144,7 +144,7 @@ impl Form {
 }
 
 impl Scan<'_> {
-    /// Looks at a number from its first group.
+    /// Examines a number from its first group.
     pub(super) fn number(&mut self, start: usize) -> Option<usize> {
         let run = self.groups_from(start);
         let groups = run.groups();
@@ -217,7 +217,7 @@ impl Scan<'_> {
         Some(end)
     }
 
-    /// Whether groups of the same kind stand before or after: then these are a part of something longer.
+    /// True if similar groups precede or follow: then these are part of something longer.
     fn pattern_goes_on(&self, own: &[Group], rest: &[Group]) -> bool {
         let (Some(first), Some(last)) = (own.first(), own.last()) else {
             return false;
@@ -270,7 +270,7 @@ impl Scan<'_> {
         run
     }
 
-    /// Whether a number goes on to the left: after `.` or `-` and a digit.
+    /// True if the number continues to the left: after `.` or `-` and a digit.
     fn inside_number(&self, start: usize) -> bool {
         start >= 2
             && matches!(self.bytes[start - 1], b'.' | b'-')
@@ -291,7 +291,7 @@ impl Scan<'_> {
     }
 }
 
-/// The end of four groups with dots between them, when there is no fifth.
+/// The end of four groups separated by dots, if there is no fifth.
 fn dotted(groups: &[Group]) -> Option<usize> {
     let dots = groups
         .iter()
@@ -302,7 +302,8 @@ fn dotted(groups: &[Group]) -> Option<usize> {
 }
 
 fn card(digits: &[u8]) -> bool {
-    // Cards of thirteen digits are hardly left; numbers of goods are everywhere, and one in ten would pass.
+    // Cards of thirteen digits hardly exist any more; article numbers are everywhere, and one in ten would
+    // pass.
     checks::card_issuer(digits) && checks::luhn(digits) && !checks::ean_13(digits)
 }
 
@@ -316,14 +317,14 @@ fn holds(entity: Entity, digits: &[u8]) -> bool {
         Entity::BrCpf => checks::br_cpf(digits),
         Entity::InAadhaar => digits[0] > 1 && checks::verhoeff(digits),
         Entity::UkNhs => checks::uk_nhs(digits),
-        // An old number of eight digits is one of nine that begins with zero.
+        // An old number of eight digits is one of nine that starts with zero.
         Entity::NlBsn if digits.len() == 8 => checks::nl_bsn(&[&[0], digits].concat()),
         Entity::NlBsn => checks::nl_bsn(digits),
         _ => false,
     }
 }
 
-/// The sign between two groups, and how many bytes it takes.
+/// The separator between two groups, and its size.
 fn gap_at(bytes: &[u8]) -> Option<(Gap, usize)> {
     let (gap, length) = match bytes {
         [b')', b' ' | b'-' | b'/', ..] | [b' ' | b'-', b'(', ..] => (Gap::Bracket, 2),
@@ -332,7 +333,7 @@ fn gap_at(bytes: &[u8]) -> Option<(Gap, usize)> {
         [b'-', ..] => (Gap::Dash, 1),
         [b'.', ..] => (Gap::Dot, 1),
         [b'/', ..] => (Gap::Slash, 1),
-        // A space and a dash that do not break, and a dash of one's own.
+        // Non-breaking space, non-breaking hyphen and en dash.
         [0xc2, 0xa0, ..] => (Gap::Space, 2),
         [0xe2, 0x80, 0x91 | 0x93, ..] => (Gap::Dash, 3),
         _ => return None,

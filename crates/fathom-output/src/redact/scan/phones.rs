@@ -1,17 +1,18 @@
-//! Telephone numbers: with a country's code anywhere, without one where a word or a region lets expect them.
+//! Telephone numbers: with a country code anywhere, without one if a context word or a region makes them
+//! likely.
 
 use std::ops::RangeInclusive;
 
 use super::numbers::{Gap, Group, Run};
 use super::{Entity, Region, Scan, joins};
 
-/// Digits of a number in its country that a word announces.
+/// Number of digits of a national number after a context word.
 const ANNOUNCED_DIGITS: RangeInclusive<usize> = 7..=12;
-/// Most groups of a number within its country.
+/// Maximum number of groups of a national number.
 const HOME_GROUPS_MAX: usize = 6;
 
 impl Scan<'_> {
-    /// A number with its country's code, from its first group. `start` is where `+` stands.
+    /// A number with country code, from its first group. `start` is the position of `+`.
     pub(super) fn phone_abroad(&mut self, run: &Run, start: usize) -> Option<usize> {
         let before = self.char_before(start);
         if before.is_some_and(|before| joins(before) || before == '+') {
@@ -22,7 +23,7 @@ impl Scan<'_> {
         Some(end)
     }
 
-    /// Where a number ends whose country's code begins after `skip` digits.
+    /// End of a number whose country code starts after `skip` digits.
     fn abroad_end(&self, groups: &[Group], skip: usize) -> Option<usize> {
         let mut digits = Vec::new();
         let mut end = None;
@@ -30,7 +31,7 @@ impl Scan<'_> {
             if group.gap == Gap::Slash && place < 2 {
                 break;
             }
-            // `+49 (0)30`: the zero is only dialled at home.
+            // `+49 (0)30`: the zero is dialled only within the country.
             let trunk = place > 0
                 && group.len() == 1
                 && group.gap == Gap::Bracket
@@ -58,7 +59,7 @@ impl Scan<'_> {
         end
     }
 
-    /// A number without its country's code, or with two zeros before it.
+    /// A number without country code, or with one after two zeros.
     pub(super) fn phone_at_home(&mut self, run: &Run) -> Option<usize> {
         let groups = run.groups();
         let first = groups[0];
@@ -76,7 +77,7 @@ impl Scan<'_> {
     /// `0049 30 …`.
     fn zeros_end(&self, groups: &[Group], announced: bool) -> Option<usize> {
         let first = groups[0];
-        // `10:00:00 2024-05-02`: the zeros are the end of a time, or of a fraction.
+        // `10:00:00 2024-05-02`: the zeros end a time or a fraction.
         let before = first
             .start
             .checked_sub(2)
@@ -98,7 +99,7 @@ impl Scan<'_> {
         let mut digits = Vec::new();
         let mut lengths = Vec::new();
         for (place, group) in groups.iter().take(HOME_GROUPS_MAX).enumerate() {
-            // A short number after a dash and a space is another one.
+            // A short number after a dash and a space is a separate one.
             let other = place > 1
                 && group.gap == Gap::Space
                 && group.len() < 3
@@ -123,7 +124,7 @@ impl Scan<'_> {
     }
 }
 
-/// Whether groups are a date: `2024-05-17`, `17.05.2024`, `5/17/24`.
+/// True if groups are a date: `2024-05-17`, `17.05.2024`, `5/17/24`.
 fn is_date(groups: &[Group]) -> bool {
     let lengths: Vec<usize> = groups.iter().take(3).map(|group| group.len()).collect();
     let gaps = groups.get(1).zip(groups.get(2));
@@ -144,7 +145,7 @@ fn north_american(digits: &[u8], lengths: &[usize]) -> bool {
         && digits[3] > 1
 }
 
-/// Whether digits are a number as people of a region write it.
+/// True if digits are written like a number of a region.
 fn is_home(region: Region, digits: &[u8], lengths: &[usize]) -> bool {
     let count = digits.len();
     let zero = digits[0] == 0 && digits.get(1).is_some_and(|&digit| digit != 0);
@@ -161,7 +162,7 @@ fn is_home(region: Region, digits: &[u8], lengths: &[usize]) -> bool {
     }
 }
 
-/// How many digits a country's code has, and how many follow it.
+/// Number of digits of a country code, and of the digits after it.
 fn country(digits: &[u8]) -> Option<(usize, RangeInclusive<usize>)> {
     let (first, second) = (*digits.first()?, digits.get(1).copied());
     let lengths = match (first, second?) {

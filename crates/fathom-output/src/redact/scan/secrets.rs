@@ -1,4 +1,4 @@
-//! Secrets: keys of services by how they begin, values after words such as `password:`, web tokens, private keys.
+//! Secrets: keys of services by prefix, values after words such as `password:`, web tokens, private keys.
 
 use std::sync::LazyLock;
 
@@ -6,17 +6,17 @@ use memchr::memmem::Finder;
 
 use super::{Entity, Scan};
 
-/// Longest mark before or after a private key.
+/// Maximum size of a mark before or after a private key.
 pub(in crate::redact) const KEY_MARK_BYTES_MAX: usize = 64;
-/// How much of a value after a word tells whether it is one. The rest of it goes with it.
+/// Size of a value's beginning that decides about it. The rest follows the decision.
 const VALUE_BYTES_MAX: usize = 512;
-/// Bits of information in each character, in hundredths: less is a word or a placeholder.
+/// Minimum entropy per character in bits: below it is a word or a placeholder.
 const KEY_ENTROPY_MIN: f64 = 2.5;
 const VALUE_ENTROPY_MIN: f64 = 2.8;
 const PASSWORD_ENTROPY_MIN: f64 = 1.5;
 const VALUE_BYTES_MIN: usize = 16;
 const PASSWORD_BYTES_MIN: usize = 6;
-/// What someone writes who means a secret and shows none.
+/// Placeholders for secrets.
 const PLACEHOLDERS: [&str; 12] = [
     "your",
     "example",
@@ -53,11 +53,11 @@ impl Scan<'_> {
         self.count(length);
         let is_key = |bytes: &[u8]| entropy(bytes) >= KEY_ENTROPY_MIN;
         if length > most && is_key(&self.bytes[body..body + length]) {
-            // More than a key in one piece: nobody knows where the key ends in it.
+            // More than a key in one piece: its end within the piece is unknown.
             length += self.count_while(body + length, |byte| form.alphabet.has(byte));
             self.key_until = body + length;
         }
-        // The end of a sentence is no part of a key.
+        // The end of a sentence is not part of a key.
         while length > 0 && matches!(self.bytes[body + length - 1], b'.') {
             length -= 1;
         }
@@ -67,7 +67,7 @@ impl Scan<'_> {
         }
     }
 
-    /// How many bytes from a place on are all so.
+    /// Number of consecutive bytes that fulfil a condition.
     fn count_while(&mut self, from: usize, is_so: impl Fn(u8) -> bool) -> usize {
         let rest = self.bytes[from..].iter();
         let length = rest.take_while(|byte| is_so(**byte)).count();
@@ -75,7 +75,7 @@ impl Scan<'_> {
         length
     }
 
-    /// A web token, from its head: three parts in the alphabet of base64, the first of which is a JSON object.
+    /// A web token: three base64 parts, the first of which is a JSON object.
     pub(super) fn jwt(&mut self, start: usize) {
         if start < self.jwt_until
             || self.joined_before(start)
@@ -107,9 +107,9 @@ impl Scan<'_> {
         }
     }
 
-    /// The value after a word such as `api_key`, when it is one.
+    /// The value after a word such as `api_key`, if it is one.
     pub(super) fn assignment(&mut self, entity: Entity, word: usize, word_end: usize) {
-        // A word inside a value is a part of it.
+        // A word inside a value is part of it.
         if word < self.value_until {
             return;
         }
@@ -165,7 +165,7 @@ impl Scan<'_> {
         };
         if plausible {
             if length == VALUE_BYTES_MAX {
-                // What was looked at is the beginning of one piece.
+                // The examined part is the beginning of one piece.
                 end += self.count_while(end, |byte| !ends(byte) && !byte.is_ascii_whitespace());
             }
             let end = trimmed(end);
@@ -174,7 +174,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Where a value begins after its word, and the sign that quotes it.
+    /// Start of a value after its word, and its quote character.
     fn value_start(
         &self,
         entity: Entity,
@@ -217,7 +217,7 @@ impl Scan<'_> {
         if self.bytes[start..].starts_with(b"\\") {
             start += 1;
         }
-        // A heading in bold, as `**Password:** …`.
+        // A heading in bold, such as `**Password:** …`.
         while self.bytes[start..].starts_with(b"*") {
             start = blanks(start + 1);
         }
@@ -230,7 +230,7 @@ impl Scan<'_> {
 
 static KEY_BEGIN: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"-----BEGIN "));
 
-/// Where a private key begins in a text.
+/// Start of a private key in a text.
 pub(in crate::redact) fn key_begin(text: &str) -> Option<usize> {
     let mut from = 0;
     while let Some(found) = KEY_BEGIN.find(&text.as_bytes()[from..]) {
@@ -247,7 +247,7 @@ pub(in crate::redact) fn key_begin(text: &str) -> Option<usize> {
     None
 }
 
-/// Where a key ends that begins with this text: after the mark of its end.
+/// End of a private key in a text, after its end mark.
 pub(in crate::redact) fn key_end_mark(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     let begin = memchr::memmem::find(bytes, b"-----END ")? + 9;
@@ -255,7 +255,7 @@ pub(in crate::redact) fn key_end_mark(text: &str) -> Option<usize> {
     memchr::memmem::find(label, b"-----").map(|end| begin + end + 5)
 }
 
-/// How much of a text belongs to a key whose end is missing: its mark, and what is base64 after it.
+/// Size of a key without end mark: its start mark and the base64 after it.
 pub(in crate::redact) fn unfinished_key(text: &str) -> usize {
     const LINE_BYTES_MIN: usize = 16;
     let mark = text[11..]
@@ -287,7 +287,7 @@ pub(in crate::redact) fn unfinished_key(text: &str) -> usize {
     end
 }
 
-/// Whether a value can be a key: long, of many characters, with a digit.
+/// True if a value can be a key: long, of many different characters, with a digit.
 fn is_key(value: &str) -> bool {
     value.len() >= VALUE_BYTES_MIN
         && value
@@ -299,7 +299,7 @@ fn is_key(value: &str) -> bool {
         && entropy(value.as_bytes()) >= VALUE_ENTROPY_MIN
 }
 
-/// Whether small and capital letters alternate as in no word, and in no name of a program.
+/// True if upper- and lower-case letters alternate more than in words and identifiers.
 fn is_mixed(value: &[u8]) -> bool {
     const EACH_MIN: usize = 3;
     let pairs = |first: fn(&u8) -> bool| {
@@ -311,7 +311,7 @@ fn is_mixed(value: &[u8]) -> bool {
     pairs(u8::is_ascii_uppercase) >= EACH_MIN && pairs(u8::is_ascii_lowercase) >= EACH_MIN
 }
 
-/// Whether a value can be a password: not a word, and not a part of a program.
+/// True if a value can be a password: neither a word nor part of code.
 fn is_password(value: &str) -> bool {
     let has = |class: fn(&u8) -> bool| value.as_bytes().iter().any(class);
     let sign = |byte: &u8| byte.is_ascii_punctuation() && !b"-_./".contains(byte);
@@ -327,7 +327,7 @@ fn is_password(value: &str) -> bool {
     value.len() >= PASSWORD_BYTES_MIN
         && (classes >= 2 || digits_only)
         && !capitalised
-        // A call of a program, cut at its bracket.
+        // A function call, cut at its bracket.
         && !value.ends_with('(')
         && !is_placeholder(value)
         && entropy(value.as_bytes()) >= PASSWORD_ENTROPY_MIN
@@ -339,7 +339,7 @@ fn is_placeholder(value: &str) -> bool {
         || PLACEHOLDERS.iter().any(|word| lower.contains(word))
 }
 
-/// Bits of information in each byte, by how often each comes.
+/// Entropy in bits per byte, by frequency.
 fn entropy(bytes: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     for &byte in bytes {

@@ -47,7 +47,7 @@ fn what_cannot_be_meant_is_refused_by_name() {
         (
             format!("{head}{policy}patterns = ['a*']\n"),
             "F1004",
-            "nothing",
+            "the empty text",
         ),
         (
             format!(
