@@ -80,8 +80,8 @@ async fn x05_a_pull_that_cannot_work_names_every_source() {
     };
     without(&hub)
         .fails(5, "F0526")
-        .says("it answers 404")
-        .says("`python3` is not there, or has no pip");
+        .says("HTTP status 404")
+        .says("`python3` was not found or has no pip");
     hub.fail([Fault::Instead(b"<html>log in</html>".to_vec())]);
     without(&hub).fails(5, "F0525").says("wrong content");
     assert!(

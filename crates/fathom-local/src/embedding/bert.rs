@@ -1,16 +1,18 @@
-//! The network of all-MiniLM-L6-v2: six layers that let the word pieces of a text look at each other.
+//! The network of all-MiniLM-L6-v2: six layers of attention between the word pieces of a text.
 //!
-//! Texts of a batch lie one below the other as rows, without padding. Only attention tells where one ends, and nothing
-//! else mixes rows; so a text's numbers are the same to the last bit whatever lies above and below it.
+//! The texts of a batch are stacked as rows, without padding. Only attention knows where one ends, and nothing
+//! else mixes rows; so a text's numbers are the same to the last bit whatever is above and below it.
 
 use rten_gemm::{BiasVector, GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix};
 use rten_simd::{SimdOp as _, SimdUnaryOp as _};
 use rten_tensor::{Matrix, NdTensorView};
 use rten_vecmath::{Gelu, Normalize, NormalizeOptions, Softmax, Sum, SumSquareSub};
 
+use super::error::ModelFault;
 use super::safetensors::Tensors;
 use super::vector::{DIMENSIONS, Embedding};
 
+// The shape of all-MiniLM-L6-v2. Loading compares every tensor with it.
 const LAYERS: usize = 6;
 const HEADS: usize = 12;
 const HEAD: usize = DIMENSIONS / HEADS;
@@ -18,13 +20,13 @@ const INNER: usize = 4 * DIMENSIONS;
 const WORD_PIECES: usize = 30_522;
 const POSITIONS: usize = 512;
 const KINDS: usize = 2;
-/// Keeps a division from one by zero; the value the model was trained with.
+/// Keeps a division from being one by zero; the value that the model was trained with.
 const EPSILON: f32 = 1e-12;
 
-/// The weights, laid out for multiplication.
+/// The weights in the layout for multiplication.
 pub(super) struct Bert {
     words: Vec<f32>,
-    /// The vector of each position, with that of the first kind of text added: there is only one kind here.
+    /// The vector of each position plus that of the first text kind: there is only one kind here.
     positions: Vec<f32>,
     norm: Norm,
     layers: Vec<Layer>,
@@ -51,7 +53,7 @@ struct Norm {
 }
 
 impl Bert {
-    pub(super) fn load(tensors: &Tensors<'_>) -> Result<Self, String> {
+    pub(super) fn load(tensors: &Tensors<'_>) -> Result<Self, ModelFault> {
         let gemm = GemmExecutor::new();
         let mut positions = tensors.floats(
             "embeddings.position_embeddings.weight",
@@ -78,8 +80,8 @@ impl Bert {
     }
 
     /// Embeds texts, given as word pieces. No text may be empty.
-    pub(super) fn embed(&self, texts: &[&[u32]]) -> Result<Vec<Embedding>, String> {
-        // It cannot be sent to another thread, and choosing the processor's kernel again costs next to nothing.
+    pub(super) fn embed(&self, texts: &[&[u32]]) -> Result<Vec<Embedding>, ModelFault> {
+        // Not shareable between threads, and choosing the processor's kernel again costs next to nothing.
         let gemm = GemmExecutor::new();
         let mut rows = Vec::new();
         for text in texts {
@@ -102,21 +104,21 @@ impl Bert {
             .map(|text| {
                 let (rows, after) = rest.split_at(text.len() * DIMENSIONS);
                 rest = after;
-                Embedding::mean(rows).ok_or_else(|| "the model's numbers have no end".to_owned())
+                Embedding::mean(rows).ok_or(ModelFault::Infinite)
             })
             .collect()
     }
 
-    fn word(&self, piece: u32) -> Result<&[f32], String> {
+    fn word(&self, piece: u32) -> Result<&[f32], ModelFault> {
         let start = piece as usize * DIMENSIONS;
         self.words
             .get(start..start + DIMENSIONS)
-            .ok_or_else(|| format!("the model has no word piece {piece}"))
+            .ok_or(ModelFault::NoPiece(piece))
     }
 }
 
 impl Layer {
-    fn load(tensors: &Tensors<'_>, gemm: &GemmExecutor, layer: &str) -> Result<Self, String> {
+    fn load(tensors: &Tensors<'_>, gemm: &GemmExecutor, layer: &str) -> Result<Self, ModelFault> {
         let one = |name: &str, inputs, outputs| {
             Dense::load(
                 tensors,
@@ -143,7 +145,12 @@ impl Layer {
         })
     }
 
-    fn apply(&self, gemm: &GemmExecutor, texts: &[&[u32]], rows: &mut [f32]) -> Result<(), String> {
+    fn apply(
+        &self,
+        gemm: &GemmExecutor,
+        texts: &[&[u32]],
+        rows: &mut [f32],
+    ) -> Result<(), ModelFault> {
         let count = rows.len() / DIMENSIONS;
         let mut looks = vec![0.0; count * 3 * DIMENSIONS];
         self.look.apply(gemm, rows, &mut looks, Onto::Nothing)?;
@@ -154,6 +161,7 @@ impl Layer {
             rest = after;
             attended.extend(attend(gemm, looks, text.len())?);
         }
+        // Onto the rows themselves: the residual connections of the network.
         self.attended
             .apply(gemm, &attended, rows, Onto::WhatIsThere)?;
         self.attended_norm.apply(rows);
@@ -167,7 +175,7 @@ impl Layer {
     }
 }
 
-/// What a product is added to.
+/// Initial value of a product's output.
 #[derive(Clone, Copy)]
 enum Onto {
     Nothing,
@@ -182,7 +190,7 @@ impl Dense {
         names: &[&str],
         inputs: usize,
         outputs: usize,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ModelFault> {
         let (mut weights, mut bias) = (Vec::new(), Vec::new());
         for name in names {
             weights.extend(tensors.floats(&format!("{name}.weight"), &[outputs, inputs])?);
@@ -201,7 +209,7 @@ impl Dense {
         rows: &[f32],
         output: &mut [f32],
         onto: Onto,
-    ) -> Result<(), String> {
+    ) -> Result<(), ModelFault> {
         let count = output.len() / self.bias.len();
         let input = matrix(rows, count, rows.len() / count.max(1))?;
         let options = GemmOptions {
@@ -218,12 +226,12 @@ impl Dense {
             GemmInputB::Packed(&self.weights),
             options,
         )
-        .map_err(|error| error.to_string())
+        .map_err(ModelFault::engine)
     }
 }
 
 impl Norm {
-    fn load(tensors: &Tensors<'_>, name: &str) -> Result<Self, String> {
+    fn load(tensors: &Tensors<'_>, name: &str) -> Result<Self, ModelFault> {
         Ok(Self {
             scale: tensors.floats(&format!("{name}.weight"), &[DIMENSIONS])?,
             bias: tensors.floats(&format!("{name}.bias"), &[DIMENSIONS])?,
@@ -247,8 +255,9 @@ impl Norm {
     }
 }
 
-/// Attention within one text: each row takes from the others' values as its query fits their keys.
-fn attend(gemm: &GemmExecutor, looks: &[f32], count: usize) -> Result<Vec<f32>, String> {
+/// Attention within one text: each row takes from the others' values according to how well its query matches
+/// their keys.
+fn attend(gemm: &GemmExecutor, looks: &[f32], count: usize) -> Result<Vec<f32>, ModelFault> {
     let looks = matrix(looks, count, 3 * DIMENSIONS)?;
     let mut attended = vec![0.0; count * DIMENSIONS];
     let mut fits = vec![0.0; count * count];
@@ -279,7 +288,7 @@ fn multiply(
     b: Matrix<'_>,
     output: &mut [f32],
     alpha: f32,
-) -> Result<(), String> {
+) -> Result<(), ModelFault> {
     let options = GemmOptions {
         alpha,
         ..GemmOptions::default()
@@ -290,17 +299,17 @@ fn multiply(
         GemmInputB::Unpacked(b),
         options,
     )
-    .map_err(|error| error.to_string())
+    .map_err(ModelFault::engine)
 }
 
-/// Keeps the fit of queries and keys in a range where attention is neither even nor all on one.
+/// Keeps the products of queries and keys in a range where attention is neither uniform nor on a single piece.
 #[expect(clippy::cast_precision_loss, reason = "32 is exact")]
 fn scale() -> f32 {
     (HEAD as f32).sqrt().recip()
 }
 
-fn matrix(numbers: &[f32], rows: usize, columns: usize) -> Result<Matrix<'_>, String> {
-    NdTensorView::try_from_data([rows, columns], numbers).map_err(|error| error.to_string())
+fn matrix(numbers: &[f32], rows: usize, columns: usize) -> Result<Matrix<'_>, ModelFault> {
+    NdTensorView::try_from_data([rows, columns], numbers).map_err(ModelFault::engine)
 }
 
 fn add(to: &mut [f32], what: &[f32]) {

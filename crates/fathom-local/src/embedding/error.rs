@@ -1,9 +1,9 @@
-//! Why texts cannot be embedded.
+//! Errors of the embedding model.
 
 use std::io;
 use std::path::PathBuf;
 
-/// What is wrong with the embedding model's files, or with what it was given.
+/// The embedding model's files or its input cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EmbeddingError {
@@ -11,33 +11,21 @@ pub enum EmbeddingError {
     #[error("cannot read `{}` of the embedding model", path.display())]
     Unreadable {
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file is larger than any that could be meant.
-    #[error("`{}` has more than {bytes_max} bytes and is no file of the embedding model", path.display())]
-    TooLarge {
-        path: PathBuf,
-        /// What it may have.
-        bytes_max: u64,
-    },
-    /// The weights cannot be used.
+    /// A file is larger than any file of the model.
+    #[error("`{}` has more than {bytes_max} bytes and is not a file of the embedding model", path.display())]
+    TooLarge { path: PathBuf, bytes_max: u64 },
+    /// The weights are unusable.
     #[error("cannot use the embedding weights `{}`: {cause}", path.display())]
-    Weights {
-        path: PathBuf,
-        cause: String,
-    },
-    /// The tokenizer cannot be used.
+    Weights { path: PathBuf, cause: String },
+    /// The tokenizer is unusable.
     #[error("cannot use the embedding tokenizer `{}`: {cause}", path.display())]
-    Tokenizer {
-        path: PathBuf,
-        cause: String,
-    },
+    Tokenizer { path: PathBuf, cause: String },
     /// The model could not embed a text.
     #[error("the embedding model failed: {cause}")]
-    Failed {
-        cause: String,
-    },
+    Failed { cause: String },
 }
 
 impl EmbeddingError {
@@ -52,11 +40,11 @@ impl EmbeddingError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { .. } => {
-                "run `fathom models pull minilm`, or check that the file may be read".to_owned()
+                "run `fathom models pull minilm`, or check the permissions of the file".to_owned()
             }
             Self::TooLarge { path, .. }
             | Self::Weights { path, .. }
@@ -64,9 +52,44 @@ impl EmbeddingError {
                 format!("remove `{}` and run `fathom models pull minilm`", path.display())
             }
             Self::Failed { .. } => {
-                "run `fathom models pull minilm` to check the weights; if they are whole, report this"
+                "run `fathom models pull minilm` to check the weights; if they are intact, please report this bug"
                     .to_owned()
             }
         }
+    }
+}
+
+/// A defect of the model's files, or a failure of the network. Its text becomes the cause of an [`EmbeddingError`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ModelFault {
+    #[error("it ends before its header does")]
+    ShortHeader,
+    #[error("its header has more than {bytes_max} bytes")]
+    LongHeader { bytes_max: usize },
+    #[error("its header: {0}")]
+    Header(String),
+    #[error("it does not end where its last tensor does")]
+    WrongEnd,
+    #[error("it has no tensor `{0}`")]
+    NoTensor(String),
+    #[error("tensor `{name}`{cause}")]
+    Tensor { name: String, cause: String },
+    #[error("the model has no word piece {0}")]
+    NoPiece(u32),
+    #[error("a text has no word pieces, not even those that mark its ends")]
+    NoPieces,
+    #[error("a text has {0} word pieces after it was cut")]
+    TooManyPieces(usize),
+    #[error("the model's numbers have no end")]
+    Infinite,
+    #[error("it broke the engine: {0}")]
+    Panicked(String),
+    #[error("{0}")]
+    Engine(String),
+}
+
+impl ModelFault {
+    pub(super) fn engine(error: impl std::fmt::Display) -> Self {
+        Self::Engine(error.to_string())
     }
 }

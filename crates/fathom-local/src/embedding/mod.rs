@@ -1,9 +1,9 @@
 //! Sentence embeddings with all-MiniLM-L6-v2.
 //!
-//! A text becomes a vector of 384 numbers of length one; texts that mean much the same have vectors that point much the
-//! same way. Computed in 32 bits from the original weights, on this machine; see `docs/decisions/0006`.
+//! A text becomes a vector of 384 numbers and length one; texts with similar meanings have vectors of similar
+//! directions. Computed in 32 bits from the original weights, on this machine; see `docs/decisions/0006`.
 //!
-//! Absences: no padding, so nothing that is embedded together with a text has a say in its vector; no more than
+//! Absences: no padding, so a text's vector does not depend on the texts embedded with it; no more than
 //! [`THREADS_MAX`] threads at work, and none that spins; no panic on a file, whatever is in it.
 
 mod bert;
@@ -27,30 +27,31 @@ pub use error::EmbeddingError;
 pub use vector::{DIMENSIONS, Embedding};
 
 use bert::Bert;
+use error::ModelFault;
 use safetensors::Tensors;
 
-/// Word pieces of one text that are looked at, with the two that mark its ends. The model was trained so.
+/// Maximum number of word pieces read of one text, including the two end markers: the model was trained so.
 pub const WORD_PIECES_MAX: usize = 256;
 
-/// Bytes of one text that are looked at. Far more than [`WORD_PIECES_MAX`] pieces of ordinary text.
+/// Maximum number of bytes read of one text. Far more than [`WORD_PIECES_MAX`] pieces of ordinary text.
 pub const TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// Threads that compute.
+/// Maximum number of computing threads.
 pub const THREADS_MAX: usize = 2;
 
-/// Bytes that a file of weights may have: the real one has 91 MB.
+/// Maximum size of a weights file: the real one has 91 MB.
 const WEIGHTS_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Bytes that a tokenizer file may have: the real one has half a megabyte.
+/// Maximum size of a tokenizer file: the real one has half a megabyte.
 const TOKENIZER_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Word pieces that go through the model at once.
+/// Maximum number of word pieces that go through the model at once.
 const BATCH_PIECES_MAX: usize = WORD_PIECES_MAX;
 
-/// What a file must be able to embed before it counts as the right one.
+/// Test sentence for the loaded files.
 const PROBE: &str = "A short sentence shows that the weights and the tokenizer belong together.";
 
-/// The model, ready to embed. Shared by reference: it keeps nothing between calls.
+/// The loaded model. Shared by reference: it keeps nothing between calls.
 pub struct Embedder {
     bert: Bert,
     tokenizer: Tokenizer,
@@ -58,15 +59,16 @@ pub struct Embedder {
 }
 
 impl Embedder {
-    /// Loads the weights (`.safetensors`) and the tokenizer (`tokenizer.json`), and embeds one sentence to see that they
-    /// belong together.
+    /// Loads the weights (`.safetensors`) and the tokenizer (`tokenizer.json`), and embeds one sentence to see
+    /// that they belong together.
     pub fn load(weights: &Path, tokenizer: &Path) -> Result<Self, EmbeddingError> {
         let unusable = |cause: String| EmbeddingError::Weights {
             path: weights.to_owned(),
             cause,
         };
         let file = read(weights, WEIGHTS_BYTES_MAX)?;
-        let bert = unwinding(|| Bert::load(&Tensors::parse(&file)?)).map_err(unusable)?;
+        let bert = unwinding(|| Bert::load(&Tensors::parse(&file)?))
+            .map_err(|fault| unusable(fault.to_string()))?;
         let embedder = Self {
             bert,
             tokenizer: load_tokenizer(tokenizer)?,
@@ -79,14 +81,14 @@ impl Embedder {
         }
     }
 
-    /// Embeds texts, in their order. A text has the same vector whatever it is embedded together with.
+    /// Embeds texts, in their order. A text has the same vector whatever it is embedded with.
     pub fn embed(&self, texts: &[&str]) -> Result<Vec<Embedding>, EmbeddingError> {
         unwinding(|| {
             let texts = texts
                 .iter()
                 .map(|text| self.pieces(text))
                 .collect::<Result<Vec<_>, _>>()?;
-            let batches: Vec<Result<Vec<Embedding>, String>> = self.threads.install(|| {
+            let batches: Vec<Result<Vec<Embedding>, ModelFault>> = self.threads.install(|| {
                 batches(&texts)
                     .par_iter()
                     .map(|batch| self.bert.embed(batch))
@@ -95,20 +97,23 @@ impl Embedder {
             let batches = batches.into_iter().collect::<Result<Vec<_>, _>>()?;
             Ok(batches.into_iter().flatten().collect())
         })
-        .map_err(|cause| EmbeddingError::Failed { cause })
+        .map_err(|fault| EmbeddingError::Failed {
+            cause: fault.to_string(),
+        })
     }
 
     /// The word pieces of one text, cut at [`WORD_PIECES_MAX`].
-    fn pieces(&self, text: &str) -> Result<Vec<u32>, String> {
+    fn pieces(&self, text: &str) -> Result<Vec<u32>, ModelFault> {
+        // Before the tokenizer, whose time grows with the text.
         let text = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
         let encoding = self
             .tokenizer
             .encode_fast(text, true)
-            .map_err(|error| error.to_string())?;
+            .map_err(ModelFault::engine)?;
         match encoding.len() {
-            0 => Err("a text has no word pieces, not even those that mark its ends".to_owned()),
+            0 => Err(ModelFault::NoPieces),
             1..=WORD_PIECES_MAX => Ok(encoding.get_ids().to_vec()),
-            count => Err(format!("a text has {count} word pieces after it was cut")),
+            count => Err(ModelFault::TooManyPieces(count)),
         }
     }
 }
@@ -119,7 +124,7 @@ impl fmt::Debug for Embedder {
     }
 }
 
-/// Neighbours together, as many as make [`BATCH_PIECES_MAX`] word pieces.
+/// Groups neighbours into batches of up to [`BATCH_PIECES_MAX`] word pieces.
 fn batches(texts: &[Vec<u32>]) -> Vec<Vec<&[u32]>> {
     let mut batches: Vec<Vec<&[u32]>> = Vec::new();
     let mut pieces = 0;
@@ -141,30 +146,32 @@ fn batches(texts: &[Vec<u32>]) -> Vec<Vec<&[u32]>> {
 fn load_tokenizer(path: &Path) -> Result<Tokenizer, EmbeddingError> {
     let bytes = read(path, TOKENIZER_BYTES_MAX)?;
     unwinding(|| {
-        let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| error.to_string())?;
+        let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(ModelFault::engine)?;
         let truncation = TruncationParams {
             max_length: WORD_PIECES_MAX,
             ..TruncationParams::default()
         };
+        // Whatever the file asks for: padding would let one text change another's vector.
         tokenizer
             .with_padding(None)
             .with_truncation(Some(truncation))
-            .map_err(|error| error.to_string())?;
+            .map_err(ModelFault::engine)?;
         Ok(tokenizer)
     })
-    .map_err(|cause| EmbeddingError::Tokenizer {
+    .map_err(|fault: ModelFault| EmbeddingError::Tokenizer {
         path: path.to_owned(),
-        cause,
+        cause: fault.to_string(),
     })
 }
 
-/// Reads a file whole, up to a limit that also holds for a file that grows.
+/// Reads a whole file, up to a limit that also holds for a file that grows.
 fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, EmbeddingError> {
     let unreadable = |source| EmbeddingError::Unreadable {
         path: path.to_owned(),
         source,
     };
     let mut bytes = Vec::new();
+    // One byte above the limit shows that there is more.
     File::open(path)
         .and_then(|file| file.take(bytes_max + 1).read_to_end(&mut bytes))
         .map_err(unreadable)?;
@@ -177,16 +184,16 @@ fn read(path: &Path, bytes_max: u64) -> Result<Vec<u8>, EmbeddingError> {
     Ok(bytes)
 }
 
-/// Other crates read files and texts here; should one of them panic, it is that file's or that text's error.
-fn unwinding<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
+/// Turns a panic into an error: other crates read files and texts here, and a panic of theirs is an error of
+/// that file or text.
+fn unwinding<T>(work: impl FnOnce() -> Result<T, ModelFault>) -> Result<T, ModelFault> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let said = payload
             .downcast_ref::<String>()
             .map(String::as_str)
             .or_else(|| payload.downcast_ref::<&str>().copied());
-        Err(format!(
-            "it broke the engine: {}",
-            said.unwrap_or("no reason given")
+        Err(ModelFault::Panicked(
+            said.unwrap_or("no reason given").to_owned(),
         ))
     })
 }

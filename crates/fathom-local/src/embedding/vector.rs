@@ -1,14 +1,14 @@
-//! A vector that stands for a text.
+//! Vector of a text.
 
-/// Numbers in a vector.
+/// Number of dimensions.
 pub const DIMENSIONS: usize = 384;
 
-/// A direction in [`DIMENSIONS`] dimensions: a vector of length one, or all zeros where there is none.
+/// A direction in [`DIMENSIONS`] dimensions: a vector of length one, or all zeros for no direction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Embedding(Box<[f32; DIMENSIONS]>);
 
 impl Embedding {
-    /// The direction of a vector. `None` when a number in it is infinite or none at all.
+    /// The direction of a vector. `None` if it contains an infinite number or NaN.
     pub fn towards(vector: &[f32; DIMENSIONS]) -> Option<Self> {
         if !vector.iter().all(|x| x.is_finite()) {
             return None;
@@ -26,12 +26,12 @@ impl Embedding {
         Some(Self(unit))
     }
 
-    /// The direction of the mean of several vectors, one after the other.
+    /// The direction of the mean of several concatenated vectors.
     pub(super) fn mean(vectors: &[f32]) -> Option<Self> {
         Self::middle(vectors.chunks_exact(DIMENSIONS))
     }
 
-    /// The direction in between several, as far as there is one.
+    /// The direction of the mean of several embeddings.
     pub fn centre(embeddings: &[Self]) -> Option<Self> {
         Self::middle(embeddings.iter().map(Self::as_slice))
     }
@@ -48,12 +48,12 @@ impl Embedding {
         Self::towards(&sum.map(|sum| narrow(sum / count)))
     }
 
-    /// The numbers.
+    /// The vector's numbers.
     pub fn as_slice(&self) -> &[f32] {
         self.0.as_slice()
     }
 
-    /// How much two texts say the same: 1 for the same direction, 0 for nothing in common, −1 for opposite ones.
+    /// Similarity of two texts: 1 for the same direction, 0 for nothing in common, −1 for opposite ones.
     pub fn cosine(&self, other: &Self) -> f32 {
         self.0.iter().zip(other.0.iter()).map(|(a, b)| a * b).sum()
     }

@@ -1,4 +1,4 @@
-//! The model's working memory: sequences, what they share, and what is kept of those that ended.
+//! The model's working memory: active sequences, shared beginnings, and ended sequences kept for reuse.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU32;
@@ -16,12 +16,12 @@ use super::cells::Cells;
 use super::error::EngineError;
 use super::vocabulary;
 
-/// Ended sequences whose beginning may serve later calls.
+/// Maximum number of ended sequences kept for later calls.
 pub(crate) const KEPT_MAX: u32 = 3;
-/// Fewer common tokens than this are read again rather than waited for or copied.
+/// Fewer common tokens than this are read again instead of being waited for or copied.
 pub(crate) const SHARED_TOKENS_MIN: usize = 8;
 
-/// A sequence in the cache, with the cells of the tokens that were read into it.
+/// A sequence in the cache, with the cells of its tokens.
 #[derive(Debug)]
 pub(crate) struct Seat {
     pub(crate) sequence: i32,
@@ -38,7 +38,7 @@ pub(crate) struct Cache<'m> {
     context: LlamaContext<'m>,
     cells: Cells,
     sequences: Vec<i32>,
-    /// The oldest first.
+    /// Oldest first.
     kept: VecDeque<Kept>,
     shares: bool,
 }
@@ -49,7 +49,7 @@ impl<'m> Cache<'m> {
         plan: &Plan,
         threads: u32,
     ) -> Result<Self, EngineError> {
-        // Two contexts made at the same time would write to the same model.
+        // Two contexts created at the same time would write to the same model.
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let sequences = plan.sequences + KEPT_MAX;
         let threads = i32::try_from(threads).unwrap_or(1);
@@ -58,7 +58,9 @@ impl<'m> Cache<'m> {
             .with_n_batch(plan.batch_tokens)
             .with_n_ubatch(plan.batch_tokens)
             .with_n_seq_max(sequences)
+            // One pool of cells, so that sequences can share those of a common beginning.
             .with_kv_unified(true)
+            // Keeps the cells beyond a sliding window too: a shared beginning needs all of them.
             .with_swa_full(true)
             .with_n_threads(threads)
             .with_n_threads_batch(threads)
@@ -82,6 +84,7 @@ impl<'m> Cache<'m> {
         Ok(Self {
             context,
             cells: Cells::new(plan.cache_tokens),
+            // Reversed, so that `pop` takes the lowest number first.
             sequences: (0..sequences).rev().collect(),
             kept: VecDeque::new(),
             // A recurrent state cannot be cut in the middle.
@@ -93,7 +96,7 @@ impl<'m> Cache<'m> {
         self.shares
     }
 
-    /// An empty sequence, if need be that of the oldest kept one.
+    /// An empty sequence, if necessary that of the oldest kept one.
     pub(crate) fn seat(&mut self) -> Option<Seat> {
         if self.sequences.is_empty() {
             self.forget_oldest();
@@ -104,18 +107,19 @@ impl<'m> Cache<'m> {
         })
     }
 
-    /// Begins the empty `seat` with the first `count` tokens of `donor`.
+    /// Starts the empty `seat` with the first `count` tokens of `donor`.
     pub(crate) fn share(&mut self, donor: &Seat, seat: &mut Seat, count: usize) {
         let upto = u32::try_from(count).ok();
         let copied = self
             .context
             .copy_kv_cache_seq(donor.sequence, seat.sequence, Some(0), upto);
+        // A failed copy only costs time: the tokens are read again.
         if copied.is_ok() {
             seat.cells = self.cells.share(&donor.cells[..count]);
         }
     }
 
-    /// Begins the empty `seat` with what a kept sequence has in common with `tokens`.
+    /// Starts the empty `seat` with the tokens that a kept sequence has in common with `tokens`.
     pub(crate) fn share_kept(&mut self, seat: &mut Seat, tokens: &[LlamaToken]) {
         let best = self
             .kept
@@ -128,17 +132,18 @@ impl<'m> Cache<'m> {
         };
         if let Some(kept) = self.kept.remove(index) {
             self.share(&kept.seat, seat, count);
+            // Just used, so it is the last to be dropped.
             self.kept.push_back(kept);
         }
     }
 
-    /// How many tokens a kept sequence has in common with `tokens`.
+    /// Number of tokens that a kept sequence has in common with `tokens`.
     pub(crate) fn kept_in_common(&self, tokens: &[LlamaToken]) -> usize {
         let counts = self.kept.iter().map(|kept| common(&kept.tokens, tokens));
         counts.max().unwrap_or(0)
     }
 
-    /// Whether `count` cells are free, if need be at the cost of what was kept.
+    /// Frees `count` cells, if necessary at the cost of kept sequences. Returns false if that is not enough.
     pub(crate) fn make_room(&mut self, count: usize) -> bool {
         while self.cells.free() < count && self.forget_oldest() {}
         self.cells.free() >= count
@@ -154,7 +159,7 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// Ends a sequence and forgets it.
+    /// Ends a sequence and drops it.
     pub(crate) fn leave(&mut self, seat: Seat) {
         let Seat { sequence, cells } = seat;
         // Removing a whole sequence cannot fail.
@@ -166,11 +171,12 @@ impl<'m> Cache<'m> {
         self.sequences.push(sequence);
     }
 
-    /// Ends a sequence whose `tokens` may be the beginning of a later one.
+    /// Ends a sequence whose `tokens` may start a later one.
     pub(crate) fn keep(&mut self, seat: Seat, mut tokens: Vec<LlamaToken>) {
         if !self.shares {
             return self.leave(seat);
         }
+        // Only tokens that were read into the cache can be shared.
         tokens.truncate(seat.cells.len());
         self.kept.push_back(Kept { seat, tokens });
         if self.kept.len() > KEPT_MAX as usize {
@@ -178,24 +184,24 @@ impl<'m> Cache<'m> {
         }
     }
 
-    /// Computes `batch`, whose tokens belong to `seats` in these numbers.
+    /// Computes `batch`, whose tokens belong to the sequences with these numbers.
     pub(crate) fn compute(&mut self, batch: &mut LlamaBatch<'_>) -> Result<(), DecodeError> {
         self.context.decode(batch)
     }
 
-    /// Notes that `count` more tokens lie in `seat`.
+    /// Records `count` more tokens in `seat`.
     pub(crate) fn extend(&mut self, seat: &mut Seat, count: usize) {
         seat.cells
             .extend(std::iter::from_fn(|| self.cells.take()).take(count));
     }
 
-    /// What the model makes of the token in `row` of the last batch.
+    /// The logits of the token in `row` of the last batch.
     pub(crate) fn logits(&self, row: i32) -> &[f32] {
         self.context.get_logits_ith(row)
     }
 }
 
-/// Tokens that both begin with.
+/// Length of the common beginning.
 pub(crate) fn common(one: &[LlamaToken], other: &[LlamaToken]) -> usize {
     one.iter().zip(other).take_while(|(a, b)| a == b).count()
 }

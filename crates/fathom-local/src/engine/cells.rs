@@ -1,7 +1,7 @@
-//! Who uses which cell of the cache.
+//! Use counts of the cache's cells.
 //!
-//! A cell holds what the model made of one token. Sequences that begin alike share the cells of their beginning, so a
-//! cell is free only when the last of them lets go.
+//! A cell holds the state of one token. Sequences with a common beginning share its cells, so a cell is free
+//! only when the last of them releases it.
 
 /// The cells of the cache, as counted on this side.
 #[derive(Debug)]
@@ -14,6 +14,7 @@ impl Cells {
     pub(crate) fn new(count: u32) -> Self {
         Self {
             users: vec![0; count as usize],
+            // Reversed, so that `pop` takes the lowest cell first.
             free: (0..count).rev().collect(),
         }
     }
@@ -29,7 +30,7 @@ impl Cells {
         Some(cell)
     }
 
-    /// Another user for each of `cells`.
+    /// Adds a user to each of `cells`.
     pub(crate) fn share(&mut self, cells: &[u32]) -> Vec<u32> {
         for &cell in cells {
             self.users[cell as usize] += 1;
@@ -37,7 +38,7 @@ impl Cells {
         cells.to_vec()
     }
 
-    /// One user less for each of `cells`.
+    /// Removes a user from each of `cells`.
     pub(crate) fn release(&mut self, cells: &[u32]) {
         for &cell in cells {
             let users = &mut self.users[cell as usize];

@@ -1,4 +1,4 @@
-//! What a reply must look like: a JSON schema or a regular expression that no token may leave.
+//! Constraints on replies: a JSON schema or a regular expression that every token must respect.
 
 use std::sync::OnceLock;
 
@@ -12,28 +12,33 @@ use serde_json::{Value, json};
 
 use super::vocabulary::Vocabulary;
 
-/// Longest schema or pattern that is compiled.
+/// Maximum length of a schema or pattern.
 const SOURCE_BYTES_MAX: usize = 256 * 1024;
-/// Longest cause that is passed on; the compiler can be wordy.
+/// Maximum length of a reported cause; the compiler can be wordy.
 const CAUSE_CHARS_MAX: usize = 400;
 
-/// Compiles constraints. What it needs of the vocabulary is made at the first use and kept.
+/// Compiler of constraints. The tables it needs of the vocabulary are created on first use.
 #[derive(Default)]
 pub(crate) struct Constraints {
-    factory: OnceLock<Result<ParserFactory, String>>,
+    factory: OnceLock<Result<ParserFactory, NoFactory>>,
 }
 
-/// A request's constraint, in words.
+/// The vocabulary's tables cannot be created.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct NoFactory(String);
+
+/// Source of a request's constraint.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
     Schema(String),
-    /// A schema that holds those of tools, which nobody wrote for this.
+    /// A combined schema of tools, none of which was written for this compiler.
     Calls(String),
     Pattern(String),
 }
 
 impl Source {
-    /// The constraint of `request`. Two kinds at once are one too many.
+    /// The constraint of `request`. More than one kind is an error.
     pub(crate) fn of(request: &Request) -> Result<Option<Self>, ModelFailure> {
         let source = match (&request.schema, &request.pattern, request.tools.is_empty()) {
             (None, None, true) => return Ok(None),
@@ -68,8 +73,9 @@ impl Constraints {
             .factory
             .get_or_init(|| {
                 let env = LlamaSampler::llguidance_tok_env(&vocabulary.model);
-                let mut factory =
-                    ParserFactory::new_simple(&env).map_err(|error| error.to_string())?;
+                let mut factory = ParserFactory::new_simple(&env)
+                    .map_err(|error| NoFactory(error.to_string()))?;
+                // Its messages would go to stderr.
                 factory.quiet();
                 Ok(factory)
             })
@@ -77,7 +83,7 @@ impl Constraints {
             .map_err(|cause| rejected(&format!("no reply can be held to a form: {cause}")))?;
         let (grammar, what) = match source {
             Source::Schema(schema) => (schema_grammar(schema, false)?, "schema"),
-            // Whoever carries out a call looks at its arguments again.
+            // The arguments of a call are checked again before it is carried out.
             Source::Calls(schema) => (schema_grammar(schema, true)?, "list of tools"),
             Source::Pattern(pattern) => {
                 (TopLevelGrammar::from_regex(unanchored(pattern)), "pattern")
@@ -91,7 +97,7 @@ impl Constraints {
     }
 }
 
-/// A pattern is for the whole reply in any case.
+/// A pattern applies to the whole reply in any case.
 fn unanchored(pattern: &str) -> &str {
     let pattern = pattern.strip_prefix('^').unwrap_or(pattern);
     match pattern.strip_suffix('$') {
@@ -100,14 +106,14 @@ fn unanchored(pattern: &str) -> &str {
     }
 }
 
-/// A lenient grammar passes over what it cannot hold a reply to.
+/// A lenient grammar ignores parts of a schema that it cannot enforce.
 fn schema_grammar(schema: &str, lenient: bool) -> Result<TopLevelGrammar, ModelFailure> {
     let mut schema: Value = serde_json::from_str(schema)
         .map_err(|error| rejected(&format!("the schema is no JSON: {error}")))?;
     let Some(object) = schema.as_object_mut() else {
         return Err(rejected("the schema is no JSON object"));
     };
-    // Free white space between the parts is where small models lose themselves.
+    // Small models lose themselves in free white space between the parts.
     object.insert(
         "x-guidance".to_owned(),
         json!({ "whitespace_flexible": false, "lenient": lenient }),

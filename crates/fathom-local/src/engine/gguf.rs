@@ -1,7 +1,7 @@
-//! The header of a GGUF file, read with a limit on everything.
+//! Header of a GGUF file, read with a limit on everything.
 //!
-//! The engine reads the file again itself, in a language where a surprise ends the process. So what it relies on is
-//! looked at here first; see `soundness` for what the values must mean.
+//! The engine reads the file again itself, in a language where a surprise ends the process. So everything it
+//! relies on is checked here first; see `soundness` for the meaning of the values.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs::File;
@@ -12,11 +12,12 @@ use super::error::EngineError;
 
 const MAGIC: [u8; 4] = *b"GGUF";
 const VERSIONS: std::ops::RangeInclusive<u32> = 2..=3;
+// Far above real files, so that a false count cannot make this process allocate for it.
 const KEYS_MAX: u64 = 4096;
 const TENSORS_MAX: u64 = 65_536;
 const STRING_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const ARRAY_LEN_MAX: u64 = 8 * 1024 * 1024;
-/// Longest array of numbers that is kept: there is one number per layer, and the engine knows 512 layers at most.
+/// Longest array of numbers that is kept: one number per layer, and the engine supports at most 512 layers.
 const NUMBERS_KEPT_MAX: u64 = 1024;
 const NAME_BYTES_MAX: usize = 63;
 const DIMENSIONS_MAX: u32 = 4;
@@ -33,7 +34,7 @@ pub enum Value {
     Float(f64),
     /// Yes or no.
     Bool(bool),
-    /// Text; bytes that are no UTF-8 are replaced.
+    /// Text; invalid UTF-8 is replaced.
     String(String),
     /// Several texts, as bytes.
     Strings(Vec<Vec<u8>>),
@@ -41,14 +42,14 @@ pub enum Value {
     Integers(Vec<i128>),
     /// An array that is only counted, with the type of its elements.
     Counted {
-        /// How many there are.
+        /// Number of elements.
         len: u64,
-        /// Their type, as the file numbers it.
+        /// Type of the elements, as numbered in the file.
         kind: u32,
     },
 }
 
-/// The header of a GGUF file: what the model is, and where its tensors lie.
+/// Header of a GGUF file: the properties of the model and the positions of its tensors.
 #[derive(Debug)]
 pub struct Header {
     path: PathBuf,
@@ -57,7 +58,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header of the file at `path` and checks that all tensors lie within the file.
+    /// Reads the header of the file at `path` and checks that all tensors are within the file.
     pub fn read(path: &Path) -> Result<Self, EngineError> {
         let unreadable = |source| match io::Error::kind(&source) {
             io::ErrorKind::NotFound => EngineError::Missing {
@@ -71,7 +72,7 @@ impl Header {
         let file = File::open(path).map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
         if !metadata.is_file() {
-            return Err(unreadable(io::Error::other("it is no regular file")));
+            return Err(unreadable(io::Error::other("not a regular file")));
         }
         let mut reader = Reader {
             path,
@@ -116,7 +117,7 @@ impl Header {
         }
     }
 
-    /// How many tensors the file has.
+    /// Number of tensors.
     pub fn tensors(&self) -> usize {
         self.tensors
     }
@@ -139,7 +140,7 @@ impl Header {
 struct Reader<'p> {
     path: &'p Path,
     file: BufReader<File>,
-    /// Bytes of the file that were not read yet.
+    /// Unread bytes of the file.
     left: u64,
     at: u64,
 }
@@ -159,13 +160,13 @@ impl Reader<'_> {
         let mut values = BTreeMap::new();
         for _ in 0..key_count {
             let key =
-                String::from_utf8(self.string()?).map_err(|_| self.damaged("a key is no text"))?;
+                String::from_utf8(self.string()?).map_err(|_| self.damaged("a key is not text"))?;
             if key.is_empty() {
                 return Err(self.damaged("a key is empty"));
             }
             let value = self.value(&key)?;
             if values.insert(key.clone(), value).is_some() {
-                return Err(self.damaged(format!("the key `{key}` is there twice")));
+                return Err(self.damaged(format!("duplicate key `{key}`")));
             }
         }
         let alignment = self.alignment(values.get("general.alignment"))?;
@@ -183,7 +184,7 @@ impl Reader<'_> {
             cause,
         };
         if self.left < 24 {
-            return Err(not_gguf(format!("it has {} bytes only", self.left)));
+            return Err(not_gguf(format!("it has only {} bytes", self.left)));
         }
         let mut magic = [0; 4];
         self.fill(&mut magic)?;
@@ -245,7 +246,7 @@ impl Reader<'_> {
         let kind = self.u32()?;
         let len = self.number("length of an array", ARRAY_LEN_MAX)?;
         if kind == 8 {
-            // Each text has its length before it, so a false count shows before anything is set aside for it.
+            // Each text is preceded by its length, so a false count shows before memory is reserved for it.
             self.claim(len.saturating_mul(8))?;
             return (0..len)
                 .map(|_| self.string())
@@ -280,7 +281,7 @@ impl Reader<'_> {
             _ => 0,
         };
         if !alignment.is_power_of_two() || !(8..=ALIGNMENT_MAX).contains(&alignment) {
-            return Err(self.damaged("its alignment is no power of two within bounds"));
+            return Err(self.damaged("its alignment is not a valid power of two"));
         }
         Ok(alignment)
     }
@@ -300,13 +301,14 @@ impl Reader<'_> {
             let shown = String::from_utf8_lossy(&name).into_owned();
             if name.len() > NAME_BYTES_MAX || !names.insert(name) {
                 return Err(self.damaged(format!(
-                    "the tensor name `{shown}` is too long or there twice"
+                    "the tensor name `{shown}` is too long or a duplicate"
                 )));
             }
             let bytes = self.tensor_bytes(&shown)?;
+            // The tensors follow each other without gaps, which the engine takes for granted.
             if self.u64()? != data_bytes {
                 return Err(
-                    self.damaged(format!("the tensor `{shown}` does not lie where it should"))
+                    self.damaged(format!("the tensor `{shown}` is at the wrong position"))
                 );
             }
             needed_bytes = data_bytes.saturating_add(bytes);
@@ -322,7 +324,7 @@ impl Reader<'_> {
         let end = begin.saturating_add(needed_bytes);
         if end > file_bytes {
             return Err(self.damaged(format!(
-                "it has {file_bytes} bytes where {end} are described"
+                "it has {file_bytes} bytes, but its header describes {end}"
             )));
         }
         Ok(())
@@ -340,6 +342,7 @@ impl Reader<'_> {
             if dimension == 0 {
                 row = extent;
             }
+            // The bound is far above any model and far below the point where sizes overflow.
             elements = elements
                 .checked_mul(extent)
                 .filter(|&elements| elements > 0 && elements < 1 << 48)
@@ -351,12 +354,12 @@ impl Reader<'_> {
         let Some((block, bytes)) = block_of(kind) else {
             return Err(EngineError::Unsupported {
                 path: self.path.to_owned(),
-                cause: format!("the tensor `{name}` is of type {kind}, which is unknown"),
+                cause: format!("the tensor `{name}` has the unknown type {kind}"),
             });
         };
         if row % block != 0 {
             return Err(self.damaged(format!(
-                "the rows of the tensor `{name}` are no whole blocks"
+                "the rows of the tensor `{name}` are not whole blocks"
             )));
         }
         Ok(elements / block * bytes)
@@ -384,7 +387,7 @@ impl Reader<'_> {
         Ok(bytes)
     }
 
-    /// That there are `bytes` more in the file.
+    /// Checks that the file has `bytes` more.
     fn claim(&self, bytes: u64) -> Result<(), EngineError> {
         if bytes > self.left {
             return Err(self.damaged("it ends in the middle of its header"));
@@ -409,6 +412,7 @@ impl Reader<'_> {
     fn skip(&mut self, bytes: u64) -> Result<(), EngineError> {
         self.claim(bytes)?;
         let step = i64::try_from(bytes).map_err(|_| self.damaged("an array is too long"))?;
+        // Relative, so that the buffer stays valid.
         self.file
             .seek_relative(step)
             .or_else(|_| self.file.seek(SeekFrom::Start(self.at + bytes)).map(drop))
@@ -422,7 +426,7 @@ impl Reader<'_> {
     }
 }
 
-/// Bytes of a scalar of type `kind`.
+/// Size of a scalar of type `kind`.
 const fn width(kind: u32) -> Option<u64> {
     match kind {
         0 | 1 | 7 => Some(1),

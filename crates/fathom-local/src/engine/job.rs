@@ -14,10 +14,10 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use super::sampling::Sampler;
 use super::speech::Speech;
 
-/// Pieces of a reply that wait for a listener who is slower than the model. What does not fit comes with the reply.
+/// Number of pieces of a reply that are queued for a slow listener. The rest comes with the reply.
 pub(crate) const DELTAS_MAX: usize = 64;
 
-/// What the engine's thread is asked for.
+/// A call for the engine's thread.
 pub(crate) struct Job {
     pub(crate) prompt: Vec<LlamaToken>,
     pub(crate) output_tokens_max: u32,
@@ -30,7 +30,7 @@ pub(crate) struct Job {
     pub(crate) place: OwnedSemaphorePermit,
 }
 
-/// What came of a job.
+/// Result of a job.
 pub(crate) struct Spoken {
     pub(crate) text: String,
     pub(crate) ending: Ending,
@@ -39,10 +39,10 @@ pub(crate) struct Spoken {
     pub(crate) timing: Timing,
 }
 
-/// A job with what was read and written of it so far.
+/// A job with the tokens read and written so far.
 pub(crate) struct Turn {
     job: Job,
-    /// The prompt, and what was written since.
+    /// The prompt followed by the reply.
     pub(crate) tokens: Vec<LlamaToken>,
     pub(crate) shared_tokens: usize,
     speech: Speech,
@@ -68,7 +68,7 @@ impl Turn {
         }
     }
 
-    /// Whether nobody waits for the reply any more.
+    /// True if the caller no longer waits for the reply.
     pub(crate) fn is_abandoned(&self) -> bool {
         self.job.reply.is_closed()
     }
@@ -81,7 +81,7 @@ impl Turn {
         self.job.timeout
     }
 
-    /// Notes that the turn has come. After it had to make room, it only comes again.
+    /// Records the start of the turn. A second start, after making room, does not count.
     pub(crate) fn begin(&mut self, now: Instant, shared_tokens: usize) {
         if self.began.is_none() {
             self.began = Some(now);
@@ -93,7 +93,7 @@ impl Turn {
         self.written > 0
     }
 
-    /// Notes how much likelier the first word was than others that might have come.
+    /// Records the margin of the first token over the alternatives.
     pub(crate) fn weigh(&mut self, margin_milli: Option<i32>) {
         self.margin_milli = margin_milli;
     }
@@ -102,13 +102,14 @@ impl Turn {
         (&mut self.job.sampler, self.job.matcher.as_mut())
     }
 
-    /// Takes the next token and its bytes, and passes on what is whole.
+    /// Appends the next token and its bytes, and passes on complete characters.
     pub(crate) fn write(&mut self, now: Instant, token: LlamaToken, bytes: &[u8]) {
         self.first_word.get_or_insert(now);
         self.tokens.push(token);
         self.written += 1;
         self.speech.hear(bytes);
         let fresh = &self.speech.text()[self.sent_bytes..];
+        // Never waits: a slow listener must not hold up the other calls.
         if let Some(deltas) = &self.job.deltas
             && !fresh.is_empty()
             && deltas.try_send(fresh.to_owned()).is_ok()
@@ -159,7 +160,7 @@ impl Turn {
 impl Job {
     fn answer(self, outcome: Result<Spoken, ModelFailure>) {
         let Self { reply, place, .. } = self;
-        // Nobody to hear it is no fault: the call was given up in this very moment.
+        // A missing receiver is no fault: the call was given up at this very moment.
         drop(reply.send(outcome));
         drop(place);
     }
@@ -169,25 +170,25 @@ pub(crate) fn millis(span: Duration) -> Millis {
     Millis(u64::try_from(span.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// What the engine has done since it was loaded.
+/// Work of the engine since it was loaded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineStats {
-    /// Batches that were computed.
+    /// Computed batches.
     pub steps: u64,
-    /// Tokens of prompts that were read.
+    /// Prompt tokens read.
     pub tokens_read: u64,
-    /// Tokens of prompts that another call had read already.
+    /// Prompt tokens shared with another call.
     pub tokens_shared: u64,
     pub tokens_written: u64,
     /// Calls that had to make room for another and were read again later.
     pub calls_set_back: u64,
     /// Time in the model itself.
     pub computing: Duration,
-    /// Time spent on what schemas and patterns allow.
+    /// Time spent on constraints.
     pub constraining: Duration,
 }
 
-/// The same, while it is being counted.
+/// The same as counters.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) steps: AtomicU64,
@@ -201,6 +202,7 @@ pub(crate) struct Counters {
 
 impl Counters {
     pub(crate) fn add(counter: &AtomicU64, count: usize) {
+        // Relaxed: nothing is ordered by these figures.
         counter.fetch_add(count as u64, Ordering::Relaxed);
     }
 

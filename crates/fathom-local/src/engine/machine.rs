@@ -1,4 +1,4 @@
-//! What the machine offers: its clock, its cores, its instructions.
+//! Properties of the machine: clock, cores, instruction sets.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,8 +15,8 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-/// Says which instructions are missing. The engine is built with them, so without them the process would be killed
-/// at the first product of two matrices.
+/// Reports missing instruction sets. The engine is built with them, so without them the process would be killed
+/// at the first matrix product.
 pub(crate) fn check_processor() -> Result<(), EngineError> {
     let missing = missing_instructions();
     if missing.is_empty() {
@@ -46,8 +46,8 @@ fn missing_instructions() -> Vec<&'static str> {
     Vec::new()
 }
 
-/// Cores to compute on: as many as there are physical ones, and no more than this process may use. Two threads on
-/// one core only get in each other's way.
+/// Number of cores to compute on: the physical ones, limited to those this process may use. Two threads on one
+/// core only slow each other down.
 pub(crate) fn cores() -> u32 {
     let usable = thread::available_parallelism().map_or(1, usize::from);
     let physical = fs::read_to_string("/proc/cpuinfo")
@@ -58,7 +58,7 @@ pub(crate) fn cores() -> u32 {
     u32::try_from(usable.min(physical)).unwrap_or(1).max(1)
 }
 
-/// Distinct pairs of socket and core; zero where the text does not say.
+/// Number of distinct pairs of socket and core; zero if the text does not list them.
 fn physical_cores(cpuinfo: &str) -> usize {
     let mut socket = "";
     let mut cores = BTreeSet::new();

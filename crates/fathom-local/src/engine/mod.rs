@@ -1,11 +1,12 @@
 //! The embedded language model: any GGUF file, in this process.
 //!
-//! [`Engine`] speaks the core's own types. One thread owns the model's working memory and serves all calls together:
-//! it reads prompts in stretches, writes a token of every reply per step, and lets calls that begin alike share what
-//! was read. A call that does not fit beside the others waits; one that can never fit is turned away at once.
+//! [`Engine`] uses the core's own types. One thread owns the model's working memory and serves all calls
+//! together: it reads prompts in pieces, writes a token of every reply per step, and lets calls with a common
+//! beginning share what was read. A call that does not fit beside the others waits; one that can never fit is
+//! refused at once.
 //!
-//! Absences: no token of a speaker that is a control token; no batch larger than was set aside; no file in the engine's
-//! hands that was not looked at; no word of the engine on stderr.
+//! Absences: no text of a speaker becomes a control token; no batch is larger than planned; no unchecked file
+//! reaches the engine; nothing of the engine is written to stderr.
 
 #![expect(
     clippy::result_large_err,
@@ -59,16 +60,16 @@ use template::Template;
 pub use vocabulary::Vocabulary;
 use worker::Desk;
 
-/// Calls that may be under way or waiting at the same time. The next one waits before it is queued.
+/// Maximum number of active and waiting calls. Further ones wait before they are queued.
 pub const CALLS_MAX: usize = 256;
 
-/// Takes a streamed reply's words as they come.
+/// Receives the parts of a streamed reply as they arrive.
 pub type Deltas<'a> = dyn FnMut(&str) + Send + 'a;
 
-/// A call under way. Dropping it stops the engine's work on it before its next step.
+/// A call in progress. Dropping it stops the engine's work on it before the next step.
 pub type CallFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ModelFailure>> + Send + 'a>>;
 
-/// A loaded model. Clones are cheap and share it; the last one to go frees it.
+/// A loaded model. Clones are cheap and share it; dropping the last one frees it.
 #[derive(Clone)]
 pub struct Engine {
     inner: Arc<Inner>,
@@ -79,12 +80,12 @@ struct Inner {
     facts: EngineFacts,
     counters: Arc<Counters>,
     places: Arc<Semaphore>,
-    /// Gone once the engine is being closed.
+    /// `None` while the engine is being closed.
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What callers and the engine's thread both need of the model.
+/// Parts of the model that callers and the engine's thread share.
 struct Mind {
     vocabulary: Vocabulary,
     template: Template,
@@ -93,7 +94,7 @@ struct Mind {
 }
 
 impl Engine {
-    /// Loads the GGUF file at `path`. Blocks while it does: some tenths of a second, or as long as the disk takes.
+    /// Loads the GGUF file at `path`. Blocks for some tenths of a second, or as long as the disk takes.
     #[tracing::instrument(skip_all, fields(path = %path.display()))]
     pub fn load(path: &Path, options: EngineOptions) -> Result<Self, EngineError> {
         machine::check_processor()?;
@@ -123,22 +124,22 @@ impl Engine {
         })
     }
 
-    /// What is known of the model.
+    /// Facts of the model.
     pub fn facts(&self) -> &EngineFacts {
         &self.inner.facts
     }
 
-    /// What the engine has done so far.
+    /// Work of the engine so far.
     pub fn stats(&self) -> EngineStats {
         self.inner.counters.read()
     }
 
-    /// Tokens of `text` by itself, with the model's own tokenizer.
+    /// Token count of `text` by itself, with the model's own tokenizer.
     pub fn count(&self, text: &str) -> u64 {
         self.inner.mind.vocabulary.count(text)
     }
 
-    /// What `request` will take, template included. It costs no money.
+    /// Size of `request`, including the template. It costs no money.
     pub fn measure(&self, request: &Request) -> Result<Measured, ModelFailure> {
         let worded = tool::in_words(request);
         let request = worded.as_ref().unwrap_or(request);
@@ -150,12 +151,12 @@ impl Engine {
         })
     }
 
-    /// Asks the model, on a tokio runtime. A streamed reply passes its words to `deltas` on the way.
+    /// Calls the model; needs a tokio runtime. A streamed reply is passed to `deltas` as it arrives.
     ///
-    /// The request's timeout is the time that may pass without a new token (read or written) once its turn has come.
-    /// Waiting for a turn costs no time: calls beside this one are no reason to give it up. Without a temperature a
-    /// reply that is held to a schema or pattern is greedy, and any other is sampled as the model's family recommends
-    /// (Qwen: 0.7, top-p 0.8, top-k 20; others: 0.2, 0.9, 40).
+    /// The request's timeout is the maximum time between two tokens (read or written) once its turn has come.
+    /// Waiting for the turn does not count: other calls are no reason to give up this one. Without a
+    /// temperature, a constrained reply is greedy, and any other is sampled as recommended for the model's
+    /// family (Qwen: 0.7, top-p 0.8, top-k 20; others: 0.2, 0.9, 40).
     pub fn call<'a>(&'a self, request: &'a Request, deltas: &'a mut Deltas<'_>) -> CallFuture<'a> {
         Box::pin(self.inner.call(request, deltas))
     }
@@ -177,7 +178,8 @@ impl Inner {
     ) -> Result<Reply, ModelFailure> {
         let begin = machine::now();
         let matcher = self.matcher(request).await?;
-        // The model has no calls of its own: it is told of tools in words, and its JSON is a call or an answer.
+        // The model has no native tool calls: tools are described in words, and its JSON is a call or an
+        // answer.
         let worded = tool::in_words(request);
         let request = worded.as_ref().unwrap_or(request);
         let prompt = self.mind.prompt(request)?;
@@ -263,7 +265,7 @@ impl Inner {
             return Ok(None);
         };
         let mind = Arc::clone(&self.mind);
-        // The first one walks through the whole vocabulary: too long for a task that drives a run.
+        // The first compilation walks through the whole vocabulary: too long for a task that drives a run.
         tokio::task::spawn_blocking(move || mind.constraints.compile(&mind.vocabulary, &source))
             .await
             .map_err(|_| {
@@ -295,14 +297,14 @@ impl Mind {
 impl Drop for Inner {
     fn drop(&mut self) {
         drop(self.jobs.take());
-        // The thread ends after the step it is at. Were it left behind, it could outlive the library it computes with.
+        // The thread ends after its current step. Left behind, it could outlive the library it computes with.
         if let Some(thread) = self.thread.take() {
             drop(thread.join());
         }
     }
 }
 
-/// Starts the engine's thread and waits until it has its working memory, or could not get it.
+/// Starts the engine's thread and waits until it has its working memory, or failed to get it.
 fn start(
     mind: Arc<Mind>,
     plan: Plan,
@@ -332,7 +334,7 @@ fn start(
     Ok((jobs, thread))
 }
 
-/// Chance that begins where the request says, or anywhere.
+/// A random generator with the request's seed, or with a random one.
 fn dice(seed: Option<u32>) -> Result<Dice, ModelFailure> {
     if let Some(seed) = seed {
         return Ok(Dice::new(seed.into()));

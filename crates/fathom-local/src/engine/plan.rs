@@ -1,4 +1,4 @@
-//! How large things are made for a model on this machine, and what is told of it.
+//! Sizes for a model on this machine, and the facts reported about it.
 
 use llama_cpp_2::model::LlamaModel;
 
@@ -6,26 +6,26 @@ use super::error::EngineError;
 use super::gguf::Header;
 use super::{machine, soundness};
 
-/// What a window is worth at least.
+/// Smallest useful window.
 const WINDOW_TOKENS_MIN: u32 = 256;
-/// The engine sets the cache aside in blocks of this many tokens.
+/// The engine allocates the cache in blocks of this many tokens.
 const CACHE_BLOCK_TOKENS: u32 = 256;
 const SEQUENCES_MAX: u32 = 64;
 const BATCH_TOKENS_MAX: u32 = 2048;
 const CACHE_BYTES_PER_NUMBER: u64 = 2;
 
-/// What the user of an engine may choose.
+/// Options of an engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EngineOptions {
-    /// Largest window in tokens, however long the one is that the model was trained with: the cache grows with it.
+    /// Maximum window in tokens, even if the model was trained with a longer one: the cache grows with it.
     pub window_tokens_max: u32,
-    /// Most bytes for the cache.
+    /// Maximum size of the cache in bytes.
     pub cache_bytes_max: u64,
-    /// Calls that are served at the same time; the rest wait.
+    /// Number of calls served at the same time; the rest wait.
     pub sequences: u32,
-    /// Tokens that are read in one step. A call is given up between steps.
+    /// Tokens read in one step. A call can be cancelled between steps.
     pub batch_tokens: u32,
-    /// Threads to compute with. `None` takes as many as there are physical cores.
+    /// Number of computing threads. `None` uses all physical cores.
     pub threads: Option<u32>,
 }
 
@@ -41,7 +41,7 @@ impl Default for EngineOptions {
     }
 }
 
-/// The options, made to fit the model and the machine.
+/// The options, adapted to the model and the machine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) window_tokens: u32,
@@ -64,7 +64,7 @@ impl Plan {
             .n_ctx_train()
             .min(options.window_tokens_max)
             .max(WINDOW_TOKENS_MIN);
-        // Half a window beside a full one, so that a long call does not stand alone.
+        // Half a window in addition to a full one, so that a long call leaves room for others.
         let cache_tokens = wished.saturating_add(wished / 2).min(affordable) / CACHE_BLOCK_TOKENS
             * CACHE_BLOCK_TOKENS;
         let cache_bytes = u64::from(cache_tokens).saturating_mul(token_bytes);
@@ -80,6 +80,7 @@ impl Plan {
             cache_tokens,
             cache_bytes,
             sequences,
+            // Every call that is writing must fit into a batch with one token.
             batch_tokens: options
                 .batch_tokens
                 .clamp(sequences, BATCH_TOKENS_MAX)
@@ -89,7 +90,7 @@ impl Plan {
     }
 }
 
-/// Keys and values of one token in every layer.
+/// Size of the keys and values of one token in all layers.
 fn cache_bytes_per_token(model: &LlamaModel, header: &Header) -> u64 {
     let architecture = header.text("general.architecture").unwrap_or_default();
     let number = |name: &str| {
@@ -106,31 +107,31 @@ fn cache_bytes_per_token(model: &LlamaModel, header: &Header) -> u64 {
         .max(1)
 }
 
-/// What is known of a loaded model.
+/// Facts of a loaded model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineFacts {
     /// The name in its file, or the file's own.
     pub name: String,
-    /// Its kind, such as `qwen2`.
+    /// Its architecture, such as `qwen2`.
     pub architecture: String,
-    /// How its weights are stored, such as `Q4_K_M`.
+    /// Its quantisation, such as `Q4_K_M`.
     pub quantisation: String,
-    /// Its weights, counted.
+    /// Number of weights.
     pub parameters: u64,
-    /// Their size in bytes.
+    /// Size of the weights in bytes.
     pub weights_bytes: u64,
     pub layers: u32,
-    /// The window it was trained with.
+    /// The window that it was trained with.
     pub trained_window_tokens: u32,
-    /// The window it has here: prompt and reply together.
+    /// The window used here: prompt and reply together.
     pub window_tokens: u32,
-    /// Tokens that all calls together may have in the cache.
+    /// Maximum number of tokens of all calls together in the cache.
     pub cache_tokens: u32,
     /// Size of the cache in bytes.
     pub cache_bytes: u64,
-    /// Calls that are served at the same time.
+    /// Number of calls served at the same time.
     pub sequences: u32,
-    /// Threads that compute.
+    /// Number of computing threads.
     pub threads: u32,
 }
 

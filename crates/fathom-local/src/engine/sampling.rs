@@ -1,13 +1,13 @@
-//! Which token comes next.
+//! Choice of the next token.
 
 use fathom_core::model::Request;
 use llama_cpp_2::token::LlamaToken;
 use llguidance::toktrie::SimpleVob;
 
-/// Below this the choice is greedy in all but name.
+/// Below this the choice is greedy in effect.
 const TEMPERATURE_MIN: f32 = 0.01;
 
-/// How a model family wants to be sampled when nobody says otherwise.
+/// Default sampling of a model family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Habit {
     pub(crate) temperature: f32,
@@ -16,7 +16,7 @@ pub(crate) struct Habit {
 }
 
 impl Habit {
-    /// As the family's publisher recommends; a cautious choice for families that are not known here.
+    /// The recommendation of the family's publisher; a cautious choice for unknown families.
     pub(crate) fn of(architecture: &str) -> Self {
         if architecture.starts_with("qwen") {
             return Self {
@@ -33,18 +33,18 @@ impl Habit {
     }
 }
 
-/// Chooses tokens for one reply.
+/// Chooses the tokens of one reply.
 #[derive(Clone, Debug)]
 pub(crate) enum Sampler {
-    /// The likeliest, always.
+    /// Always the likeliest token.
     Greedy,
-    /// By chance among the likeliest.
+    /// A random choice among the likeliest tokens.
     Chance { habit: Habit, dice: Dice },
 }
 
 impl Sampler {
-    /// As `request` says. A reply that is held to a form is greedy unless a temperature is given: chance makes forms
-    /// no better.
+    /// The sampler for `request`. A constrained reply is greedy unless a temperature is given: chance does not
+    /// improve forms.
     pub(crate) fn of(request: &Request, habit: Habit, dice: Dice) -> Self {
         let constrained = request.schema.is_some() || request.pattern.is_some();
         let temperature = match request.temperature_milli {
@@ -64,7 +64,7 @@ impl Sampler {
         }
     }
 
-    /// The next token, among those that `allowed` lets through. `None` when there is none.
+    /// The next token among those that `allowed` permits. `None` if there is none.
     pub(crate) fn choose(
         &mut self,
         logits: &[f32],
@@ -111,11 +111,11 @@ fn each_candidate(logits: &[f32], allowed: Option<&SimpleVob>, mut visit: impl F
     }
 }
 
-/// Most beginnings that are a choice among a few.
+/// Maximum number of first tokens that count as a choice among a few.
 const FEW: usize = 64;
 
-/// How much likelier the beginning `chosen` is than those that lead elsewhere, in thousandths of a natural logarithm. `None`
-/// where there is no other, or where there are too many for a choice.
+/// Margin of the first token `chosen` over those that lead elsewhere, in thousandths of a natural logarithm.
+/// `None` if there is no alternative, or if there are too many for a choice.
 pub(crate) fn margin_milli(
     logits: &[f32],
     allowed: &SimpleVob,
@@ -130,7 +130,7 @@ pub(crate) fn margin_milli(
     each_candidate(logits, Some(allowed), |token, logit| {
         let Some(token) = token_of(token) else { return };
         let piece = piece(token);
-        // `y` and `yes` begin the same word.
+        // `y` and `yes` start the same word.
         let is_alike = piece.starts_with(&chosen) || chosen.starts_with(&piece);
         if is_alike { &mut alike } else { &mut others }.push(logit);
     });
@@ -142,14 +142,14 @@ pub(crate) fn margin_milli(
     Some((difference * 1e3).round() as i32)
 }
 
-/// The logit of one of several coming next.
+/// The logit of any of several tokens coming next.
 fn together(logits: &[f32]) -> Option<f32> {
     let most = logits.iter().copied().reduce(f32::max)?;
     let sum: f32 = logits.iter().map(|logit| (logit - most).exp()).sum();
     Some(most + sum.ln())
 }
 
-/// The `count` candidates with the highest logits, the highest first.
+/// The `count` candidates with the highest logits, highest first.
 fn likeliest(logits: &[f32], allowed: Option<&SimpleVob>, count: usize) -> Vec<(usize, f32)> {
     let mut best: Vec<(usize, f32)> = Vec::with_capacity(count + 1);
     each_candidate(logits, allowed, |token, logit| {
@@ -172,6 +172,7 @@ fn throw(likeliest: &[(usize, f32)], habit: Habit, dice: &mut Dice) -> Option<us
     let total: f32 = weights.iter().sum();
     let mut kept = 0.0;
     let mut count = 0;
+    // At least the likeliest one, however small `top_p` is.
     while count < weights.len() && (count == 0 || kept < total * habit.top_p) {
         kept += weights[count];
         count += 1;
@@ -183,10 +184,11 @@ fn throw(likeliest: &[(usize, f32)], habit: Habit, dice: &mut Dice) -> Option<us
         }
         point -= weight;
     }
+    // Rounding may leave a rest beyond the last weight.
     Some(first)
 }
 
-/// Random numbers, begun from the system's.
+/// A random generator seeded by the system or the request.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice(u64);
 

@@ -1,7 +1,7 @@
-//! Whether the values of a GGUF header can be those of a chat model.
+//! Checks that the values of a GGUF header can be those of a chat model.
 //!
-//! The engine asserts much of this itself and ends the process where it does not hold, so a wrong number must be
-//! found here.
+//! The engine asserts much of this itself and ends the process on a violation, so a wrong number must be found
+//! here.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ const WINDOW_MAX: i128 = 1 << 30;
 const KIND_I32: u32 = 5;
 const KIND_F32: u32 = 6;
 
-/// Kinds of model that have nothing to say: encoders, drafters, speech and diffusion models.
+/// Architectures without text output: encoders, drafters, speech and diffusion models.
 const SPEECHLESS: [&str; 23] = [
     "bert",
     "clip",
@@ -42,19 +42,19 @@ const SPEECHLESS: [&str; 23] = [
     "wavtokenizer-dec",
 ];
 
-/// Checks all that the engine takes for granted.
+/// Checks everything that the engine takes for granted.
 pub(crate) fn check(header: &Header) -> Result<(), EngineError> {
     let architecture = header
         .text("general.architecture")
-        .ok_or_else(|| header.damaged("it does not say what kind of model it holds"))?;
+        .ok_or_else(|| header.damaged("it does not state the model's architecture"))?;
     if SPEECHLESS.contains(&architecture) {
-        return Err(header.unsupported(format!("a model of kind `{architecture}` cannot chat")));
+        return Err(header.unsupported(format!("a `{architecture}` model cannot chat")));
     }
     if header.integer("split.count").is_some_and(|count| count > 1) {
         return Err(header.unsupported("it is one of several parts; join them into one file"));
     }
     if header.tensors() == 0 {
-        return Err(header.damaged("it holds no tensors"));
+        return Err(header.damaged("it contains no tensors"));
     }
     check_vocabulary(header)?;
     Shape {
@@ -64,13 +64,13 @@ pub(crate) fn check(header: &Header) -> Result<(), EngineError> {
     .check()
 }
 
-/// Checks what the tokenizer takes for granted.
+/// Checks everything that the tokenizer takes for granted.
 pub(crate) fn check_vocabulary(header: &Header) -> Result<(), EngineError> {
     let model = header
         .text("tokenizer.ggml.model")
         .ok_or_else(|| header.unsupported("it has no tokenizer"))?;
     if !["gpt2", "llama", "gemma4"].contains(&model) {
-        return Err(header.unsupported(format!("its tokenizer is of kind `{model}`")));
+        return Err(header.unsupported(format!("tokenizers of type `{model}` are not supported")));
     }
     let tokens = header
         .strings("tokenizer.ggml.tokens")
@@ -78,12 +78,12 @@ pub(crate) fn check_vocabulary(header: &Header) -> Result<(), EngineError> {
         .ok_or_else(|| header.damaged("it has no vocabulary"))?;
     let mut seen = HashSet::with_capacity(tokens.len());
     for token in tokens {
-        // The engine gives empty tokens names of its own, which must not be there yet.
+        // The engine invents names for empty tokens, which must not exist already.
         if token.is_empty() || token.contains(&0) {
-            return Err(header.damaged("a token of its vocabulary is empty or holds a zero byte"));
+            return Err(header.damaged("a token of its vocabulary is empty or contains a zero byte"));
         }
         if !seen.insert(token.as_slice()) {
-            return Err(header.damaged("its vocabulary holds a token twice"));
+            return Err(header.damaged("its vocabulary contains a duplicate token"));
         }
     }
     for (key, kinds) in [
@@ -99,14 +99,14 @@ pub(crate) fn check_vocabulary(header: &Header) -> Result<(), EngineError> {
             Some(_) => true,
         };
         if wrong {
-            return Err(header.damaged(format!("`{key}` does not fit its vocabulary")));
+            return Err(header.damaged(format!("`{key}` does not match its vocabulary")));
         }
     }
     check_pieces(header, model, &seen)?;
     check_special_ids(header, tokens.len())
 }
 
-/// That any text can be written in tokens.
+/// Checks that any text can be written in tokens.
 fn check_pieces(header: &Header, model: &str, tokens: &HashSet<&[u8]>) -> Result<(), EngineError> {
     if model == "llama" {
         let has_all_bytes = (0..=u8::MAX).all(|byte| {
@@ -121,9 +121,10 @@ fn check_pieces(header: &Header, model: &str, tokens: &HashSet<&[u8]>) -> Result
     let merges = header
         .strings("tokenizer.ggml.merges")
         .ok_or_else(|| header.damaged("its tokenizer has no merges"))?;
+    // From the second byte on: a merge may start with a space of its own.
     let is_pair = |merge: &Vec<u8>| merge.iter().skip(1).any(|&byte| byte == b' ');
     if !merges.iter().all(is_pair) {
-        return Err(header.damaged("a merge of its tokenizer is no pair"));
+        return Err(header.damaged("a merge of its tokenizer is not a pair"));
     }
     Ok(())
 }
@@ -143,10 +144,11 @@ fn check_special_ids(header: &Header, tokens: usize) -> Result<(), EngineError> 
         let Some(value) = header.get(&key) else {
             continue;
         };
+        // −1 as an unsigned number stands for a token that the model does not have.
         let within = matches!(value, Value::Integer(id)
             if usize::try_from(*id).is_ok_and(|id| id < tokens) || *id == i128::from(u32::MAX));
         if !within {
-            return Err(header.damaged(format!("`{key}` is no token of its vocabulary")));
+            return Err(header.damaged(format!("`{key}` is not a token of its vocabulary")));
         }
     }
     Ok(())
@@ -163,7 +165,7 @@ impl Shape<'_> {
         let width = self.needed("embedding_length", EMBEDDING_MAX)?;
         self.needed("context_length", WINDOW_MAX)?;
         if let Some(Value::Bool(false)) = self.value("attention.causal") {
-            return Err(self.header.unsupported("it reads texts and writes none"));
+            return Err(self.header.unsupported("it is an encoder and cannot write text"));
         }
         let heads = self.per_layer("attention.head_count", layers)?;
         let shared_heads = self.per_layer("attention.head_count_kv", layers)?;
@@ -250,7 +252,7 @@ impl Shape<'_> {
         }
     }
 
-    /// A number for every layer, or one for all; empty where the file does not say.
+    /// A number for every layer, or one for all; empty if the file does not state it.
     fn per_layer(&self, name: &str, layers: i128) -> Result<Vec<i128>, EngineError> {
         match self.value(name) {
             None => Ok(Vec::new()),
@@ -275,7 +277,7 @@ impl Shape<'_> {
     }
 }
 
-/// The name of a quantisation, from the number a GGUF file has for it.
+/// Name of a quantisation, from its number in a GGUF file.
 pub(crate) fn quantisation(file_type: Option<i128>) -> String {
     let name = match file_type {
         Some(0) => "F32",

@@ -1,15 +1,15 @@
-//! Bytes of tokens, put together to whole characters.
+//! Joins the bytes of tokens into whole characters.
 
-/// What a model has said so far.
+/// The text of a reply so far.
 #[derive(Debug, Default)]
 pub(crate) struct Speech {
     text: String,
-    /// The beginning of a character whose end has not been said yet.
+    /// The start of an incomplete character.
     tail: Vec<u8>,
 }
 
 impl Speech {
-    /// Takes the bytes of the next token.
+    /// Adds the bytes of the next token.
     pub(crate) fn hear(&mut self, bytes: &[u8]) {
         self.tail.extend_from_slice(bytes);
         let mut rest = std::mem::take(&mut self.tail);
@@ -22,6 +22,7 @@ impl Speech {
                 Err(error) => {
                     let (whole, broken) = rest.split_at(error.valid_up_to());
                     self.text.push_str(&String::from_utf8_lossy(whole));
+                    // No error length: the bytes end within a character, and the next token may complete it.
                     let Some(wrong) = error.error_len() else {
                         self.tail = broken.to_vec();
                         return;
@@ -33,12 +34,12 @@ impl Speech {
         }
     }
 
-    /// The whole characters so far.
+    /// The complete characters so far.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// All of it. A character that was begun and never ended becomes a replacement character.
+    /// The whole text. An incomplete character becomes a replacement character.
     pub(crate) fn end(mut self) -> String {
         if !self.tail.is_empty() {
             self.text.push(char::REPLACEMENT_CHARACTER);

@@ -1,17 +1,18 @@
-//! How many threads pay on a machine that others use too.
+//! Number of threads on a machine with other load.
 //!
-//! The engine's threads wait for each other after every layer, and they do it spinning. When others keep one of them
-//! from its core the rest burn their time, and a token can take a hundred times as long. So the engine's thread looks
-//! at how long it was kept waiting; when that is much, the model goes on with one thread, which waits for nobody.
+//! The engine's threads wait for each other after every layer by spinning. If other processes keep one of them
+//! from its core, the rest waste their time, and a token can take a hundred times as long. So the engine's
+//! thread measures how long it was kept waiting; if that is much, the model continues with a single thread,
+//! which waits for none.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// Work that is looked at together.
+/// Length of one measurement.
 const SPAN: Duration = Duration::from_millis(250);
 /// Share of the time spent waiting for a core above which one thread is better, in percent.
 const WAITING_PERCENT_MAX: u128 = 15;
-/// How long one thread is kept before all are tried again, at first and at most.
+/// Time with one thread before all are tried again, at first and at most.
 const RETRY_FIRST: Duration = Duration::from_secs(5);
 const RETRY_MAX: Duration = Duration::from_mins(5);
 
@@ -38,7 +39,7 @@ impl Strain {
         self.threads
     }
 
-    /// Called when the engine has nothing to do. Whether another number of threads is to be tried.
+    /// Called while the engine is idle. Returns true if another number of threads is to be tried.
     pub(crate) fn rest(&mut self, now: Instant) -> bool {
         self.begin = None;
         let due = self
@@ -52,7 +53,7 @@ impl Strain {
         due
     }
 
-    /// Called after each step. Whether the number of threads has changed.
+    /// Called after each step. Returns true if the number of threads has changed.
     pub(crate) fn step(&mut self, now: Instant, waited: Option<Duration>) -> bool {
         let Some(waited) = waited.filter(|_| self.threads > 1) else {
             return false;
@@ -78,7 +79,7 @@ impl Strain {
     }
 }
 
-/// How long this thread could have run and was not let; `None` where the system does not say.
+/// Time for which this thread was ready but not running; `None` if the system does not report it.
 pub(crate) fn waited() -> Option<Duration> {
     let text = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanos = text.split_whitespace().nth(1)?.parse().ok()?;

@@ -1,7 +1,7 @@
-//! The conversation as the model wants to read it.
+//! The conversation in the model's chat template.
 //!
-//! A template's markers become control tokens; what a speaker says never does, not even when it reads like one. So the
-//! template is filled with place holders first, and the words take their places after the markers were found.
+//! A template's markers become control tokens; a speaker's text never does, even if it looks like one. So the
+//! template is filled with placeholders first, and the texts replace them after the markers were found.
 
 use fathom_core::model::{Message, Speaker};
 use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
@@ -9,6 +9,7 @@ use llama_cpp_2::model::{LlamaChatMessage, LlamaChatTemplate, LlamaModel};
 use super::vocabulary::{Stretch, Vocabulary, push_plain};
 
 const CHATML: &str = "chatml";
+// Private-use characters, which no template writes.
 const OPEN: char = '\u{E0F0}';
 const CLOSE: char = '\u{E0F1}';
 
@@ -19,14 +20,14 @@ pub(crate) struct Template {
     chatml: Option<LlamaChatTemplate>,
 }
 
-/// One turn of the conversation: who speaks, and which of the messages are said.
+/// One turn of the conversation: its speaker and the messages in it.
 struct Turn {
     speaker: Speaker,
     parts: Vec<usize>,
 }
 
 impl Template {
-    /// The template that lies in the model's file. Without one, or with one that is not understood, it is `ChatML`.
+    /// The template in the model's file. If it is missing or not supported, `ChatML` is used.
     pub(crate) fn of(model: &LlamaModel) -> Self {
         Self {
             own: model.chat_template(None).ok(),
@@ -34,7 +35,8 @@ impl Template {
         }
     }
 
-    /// The stretches of the prompt, up to where the model is to speak. `None` only when no template takes it.
+    /// The parts of the prompt, up to where the model's reply starts. `None` only if no template accepts the
+    /// conversation.
     pub(crate) fn fill(
         &self,
         vocabulary: &Vocabulary,
@@ -61,7 +63,7 @@ impl Template {
     }
 }
 
-/// The turns for a template that knows no system: its words come first in what the user says.
+/// The turns for a template without system messages: their text is put before that of the user.
 fn without_system(messages: &[Message]) -> Vec<Turn> {
     let mut turns: Vec<Turn> = Vec::new();
     let mut standing = Vec::new();
@@ -98,7 +100,7 @@ fn render(model: &LlamaModel, template: &LlamaChatTemplate, turns: &[Turn]) -> O
     model.apply_chat_template(template, &chat, true).ok()
 }
 
-/// Puts the words where their place holders are. `None` when one of them was lost or is out of order.
+/// Replaces the placeholders by the texts. `None` if a placeholder was lost or is out of order.
 fn place(
     vocabulary: &Vocabulary,
     filled: &str,

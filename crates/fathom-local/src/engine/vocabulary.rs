@@ -1,4 +1,4 @@
-//! From text to tokens and back, with the model's own tokenizer.
+//! Conversion between text and tokens, with the model's own tokenizer.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,14 +16,14 @@ use super::error::EngineError;
 use super::gguf::Header;
 use super::{machine, soundness};
 
-/// Longest text that goes to the tokenizer in one piece; longer ones are cut between characters.
+/// Maximum size of a text for one call of the tokenizer; longer ones are cut between characters.
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// The tokenizer that lies in a GGUF file. Quick, and safe to use from several threads.
+/// The tokenizer in a GGUF file. Fast, and safe to use from several threads.
 #[derive(Debug)]
 pub struct Vocabulary {
     pub(crate) model: LlamaModel,
-    /// Tokens that a template writes out and a speaker must not be able to, the longest first.
+    /// Tokens that a template may write and a speaker must not, longest first.
     markers: Vec<Marker>,
     /// Words of the template that the tokenizer would turn into one token even in plain text.
     defused: Vec<String>,
@@ -36,16 +36,16 @@ struct Marker {
     token: LlamaToken,
 }
 
-/// What happens to a text before it is cut into tokens.
+/// Normalisation of a text before it is tokenized.
 #[derive(Clone, Copy, Debug)]
 enum Form {
     AsIs,
-    /// Letters and their accents are joined (Unicode NFC). The engine leaves it out where the family's own tokenizer
-    /// does it.
+    /// Letters and their accents are joined (Unicode NFC). The engine leaves this out, although the family's
+    /// own tokenizer does it.
     Composed,
 }
 
-/// A stretch of a prompt.
+/// A part of a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Stretch {
     Marker(LlamaToken),
@@ -53,14 +53,14 @@ pub(crate) enum Stretch {
 }
 
 impl Vocabulary {
-    /// Loads the tokenizer alone, without the weights.
+    /// Loads only the tokenizer, without the weights.
     pub fn load(path: &Path) -> Result<Self, EngineError> {
         let header = Header::read(path)?;
         soundness::check_vocabulary(&header)?;
         Self::open(&header, &LlamaModelParams::default().with_vocab_only(true))
     }
 
-    /// Loads what `params` say of the file behind `header`, which was found sound.
+    /// Loads the parts of a checked file that `params` select.
     pub(crate) fn open(header: &Header, params: &LlamaModelParams) -> Result<Self, EngineError> {
         machine::check_processor()?;
         let refused = || EngineError::Refused {
@@ -87,27 +87,29 @@ impl Vocabulary {
         })
     }
 
-    /// Tokens of `text` by itself, with no template around it.
+    /// Token count of `text` by itself, without a template.
     pub fn count(&self, text: &str) -> u64 {
         let mut tokens = Vec::new();
         self.plain(text, &mut tokens);
         tokens.len() as u64
     }
 
-    /// Appends the tokens of `text`, none of which is a control token whatever the text says.
+    /// Appends the tokens of `text`, none of which is a control token, whatever the text contains.
     pub(crate) fn plain(&self, text: &str, tokens: &mut Vec<LlamaToken>) {
         let text = self.formed(text);
         let vocab = self.model.vocab();
         let mut rest = text.as_ref();
         while !rest.is_empty() {
             let (piece, later) = rest.split_at(self.piece_end(rest));
+            // Without special tokens: text must not turn into control tokens.
             let mut piece_tokens = vocab.tokenize(piece.as_bytes(), false, false);
             tokens.append(&mut piece_tokens);
             rest = later;
         }
     }
 
-    /// Where to cut a text: before it is too long, and within a word that must not become one token.
+    /// Position at which to cut a text: before it is too long, and within a word that must not become one
+    /// token.
     fn piece_end(&self, text: &str) -> usize {
         let within = |word: &String| {
             let begin = text.find(word)?;
@@ -125,6 +127,7 @@ impl Vocabulary {
     pub(crate) fn prompt(&self, stretches: &[Stretch], tokens: &mut Vec<LlamaToken>) {
         let vocab = self.model.vocab();
         let begin = vocab.bos();
+        // Some templates write it themselves.
         if vocab.should_add_bos()
             && begin.0 >= 0
             && stretches.first() != Some(&Stretch::Marker(begin))
@@ -139,7 +142,7 @@ impl Vocabulary {
         }
     }
 
-    /// Cuts a template's own words into markers and plain text.
+    /// Splits a template's own text into markers and plain text.
     pub(crate) fn stretches_of(&self, mut literal: &str, stretches: &mut Vec<Stretch>) {
         while let Some((at, marker)) = self.first_marker(literal) {
             push_plain(stretches, &literal[..at]);
@@ -157,7 +160,7 @@ impl Vocabulary {
             .min_by_key(|(at, _)| *at)
     }
 
-    /// Appends the bytes that `token` stands for; none for a control token.
+    /// Appends the bytes of `token`; none for a control token.
     pub(crate) fn piece(&self, token: LlamaToken, bytes: &mut Vec<u8>) {
         let mut piece = self.model.vocab().token_to_piece(token, false, None);
         bytes.append(&mut piece);
@@ -211,18 +214,19 @@ fn markers(model: &LlamaModel) -> Vec<Marker> {
     markers
 }
 
-/// The engine's library, initialised once and never torn down: its threads may still be at work when the process ends.
+/// The engine's library, initialised once and never torn down: its threads may still be at work when the
+/// process ends.
 pub(crate) fn backend() -> Result<&'static LlamaBackend, EngineError> {
-    static BACKEND: OnceLock<Result<LlamaBackend, String>> = OnceLock::new();
+    static BACKEND: OnceLock<llama_cpp_2::Result<LlamaBackend>> = OnceLock::new();
     BACKEND
         .get_or_init(|| {
-            // Its words are for people who debug the engine, and the wrapper panics in a C callback at a level it
-            // does not know.
+            // Its messages are for people who debug the engine, and the wrapper panics in a C callback at an
+            // unknown log level.
             send_logs_to_tracing(LogOptions::default().with_logs_enabled(false));
-            LlamaBackend::init().map_err(|error| error.to_string())
+            LlamaBackend::init()
         })
         .as_ref()
         .map_err(|cause| EngineError::NotStarted {
-            cause: cause.clone(),
+            cause: cause.to_string(),
         })
 }

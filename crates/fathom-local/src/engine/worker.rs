@@ -1,8 +1,8 @@
-//! The engine's thread: takes jobs, reads their prompts, writes their replies, several at a time.
+//! The engine's thread: takes jobs, reads their prompts and writes their replies, several at a time.
 //!
-//! A step is one batch: a token of every call that is writing, and a stretch of the prompts that are still to be read.
-//! Between steps calls come, go and are given up. A call whose prompt begins like one that is being read waits for
-//! that beginning instead of reading it too.
+//! A step is one batch: a token of every call that is writing, and parts of the prompts that are still to be
+//! read. Between steps calls come, go and are cancelled. A call whose prompt starts like one that is being read
+//! waits for that beginning instead of reading it too.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -20,19 +20,19 @@ use super::strain::{Strain, waited};
 use super::vocabulary::Vocabulary;
 use super::{Plan, machine, sampling};
 
-/// How long an idle engine looks round for calls that come together with the first.
+/// Time for which an idle engine waits for calls that come together with the first.
 const GATHER: Duration = Duration::from_millis(2);
-/// Cells that are held free for what a call is going to write. More is found when it is needed.
+/// Cells kept free for the output of a call. More are found when needed.
 const HEADROOM_TOKENS: usize = 256;
 
-/// What outlives a cache: the queue, and how the machine has been.
+/// State that outlives a cache: the queue and the load of the machine.
 pub(crate) struct Desk {
     jobs: Receiver<Job>,
     waiting: VecDeque<Turn>,
     counters: Arc<Counters>,
     plan: Plan,
     strain: Strain,
-    /// Whether nobody can call any more.
+    /// True if no caller is left.
     closed: bool,
 }
 
@@ -48,8 +48,8 @@ impl Desk {
         }
     }
 
-    /// Serves calls with `cache`, and with another one whenever the number of threads changes, until nobody can
-    /// call any more.
+    /// Serves calls with `cache`, and with a new one whenever the number of threads changes, until no caller is
+    /// left.
     pub(crate) fn serve<'m>(mut self, vocabulary: &'m Vocabulary, mut cache: Cache<'m>) {
         loop {
             Worker {
@@ -85,16 +85,16 @@ struct Worker<'m, 'd> {
     cache: Cache<'m>,
     batch: LlamaBatch<'m>,
     desk: &'d mut Desk,
-    /// The oldest first.
+    /// Oldest first.
     active: Vec<Active>,
 }
 
 struct Active {
     turn: Turn,
     seat: Seat,
-    /// Tokens in the present batch.
+    /// Tokens in the current batch.
     batched: usize,
-    /// Where in the batch the next token is to be read from.
+    /// Row of the batch with the logits of the next token.
     row: Option<i32>,
 }
 
@@ -103,7 +103,7 @@ impl Active {
         self.turn.tokens.len() - self.seat.cells.len()
     }
 
-    /// Cells it will need before long.
+    /// Cells it will need soon.
     fn wants(&self) -> usize {
         self.unread() + self.turn.left_to_write().min(HEADROOM_TOKENS)
     }
@@ -116,7 +116,7 @@ enum Verdict {
 }
 
 impl Worker<'_, '_> {
-    /// Works until nobody can send jobs any more, or until another number of threads is better.
+    /// Works until no caller is left, or until another number of threads is better.
     fn run(mut self) {
         while self.take_jobs() {
             self.drop_abandoned();
@@ -129,7 +129,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Takes what has come; waits only when there is nothing else to do. `false` when this worker is to end.
+    /// Takes new jobs; waits only if there is nothing else to do. Returns false if this worker is to end.
     fn take_jobs(&mut self) -> bool {
         if self.active.is_empty() && self.desk.waiting.is_empty() {
             return self.rest();
@@ -157,6 +157,7 @@ impl Worker<'_, '_> {
 
     fn drop_abandoned(&mut self) {
         self.desk.waiting.retain(|turn| !turn.is_abandoned());
+        // From the end, so that a removal does not move what is still to be visited.
         for index in (0..self.active.len()).rev() {
             if self.active[index].turn.is_abandoned() {
                 let gone = self.active.remove(index);
@@ -165,7 +166,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Lets waiting calls begin, in order, as long as there is room.
+    /// Lets waiting calls start, in order, as long as there is room.
     fn admit(&mut self) {
         let mut index = 0;
         while index < self.desk.waiting.len()
@@ -178,6 +179,7 @@ impl Worker<'_, '_> {
             let Some(turn) = self.desk.waiting.remove(index) else {
                 return;
             };
+            // None overtakes it: a stream of small calls could keep a large one waiting for ever.
             if let Err(turn) = self.begin(turn) {
                 self.desk.waiting.insert(index, turn);
                 return;
@@ -185,7 +187,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Whether another call is about to read what this one begins with.
+    /// True if another call is about to read the beginning of this one.
     fn should_wait_for_a_beginning(&self, index: usize) -> bool {
         if !self.cache.shares() {
             return false;
@@ -197,6 +199,7 @@ impl Worker<'_, '_> {
             let in_common = common(&other.turn.tokens, tokens);
             let read = other.seat.cells.len();
             at_hand = at_hand.max(in_common.min(read));
+            // A call that writes reads its own tokens one by one; only readers bring a beginning.
             if other.unread() > 1 {
                 promised = promised.max(in_common);
             }
@@ -204,7 +207,7 @@ impl Worker<'_, '_> {
         promised >= at_hand + SHARED_TOKENS_MIN
     }
 
-    /// Gives `turn` a sequence, begun with as much as others have read of it.
+    /// Gives `turn` a sequence that starts with as much as others have read of it.
     fn begin(&mut self, mut turn: Turn) -> Result<(), Turn> {
         let Some(mut seat) = self.cache.seat() else {
             return Err(turn);
@@ -215,6 +218,7 @@ impl Worker<'_, '_> {
         let wanted: usize = self.active.iter().map(Active::wants).sum();
         let needed =
             turn.tokens.len() - seat.cells.len() + turn.left_to_write().min(HEADROOM_TOKENS);
+        // Alone it may start anyway: room is made for it step by step.
         if !self.cache.make_room(wanted + needed) && !self.active.is_empty() {
             self.cache.leave(seat);
             return Err(turn);
@@ -231,7 +235,7 @@ impl Worker<'_, '_> {
     }
 
     fn share(&mut self, seat: &mut Seat, turn: &Turn) {
-        // The last token is always read again: what comes after it is what is asked for.
+        // The last token is always read again: its logits are what is needed.
         let tokens = &turn.tokens[..turn.tokens.len().saturating_sub(1)];
         let best = self
             .active
@@ -278,7 +282,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// Decides how much of each call goes into the next batch: writers first, then readers in order of age.
+    /// Divides the next batch among the calls: writers first, then readers by age.
     fn plan_batch(&mut self) -> usize {
         let mut room = self.desk.plan.batch_tokens as usize;
         for writes in [true, false] {
@@ -292,7 +296,7 @@ impl Worker<'_, '_> {
         self.desk.plan.batch_tokens as usize - room
     }
 
-    /// `false` when the batch could not be put together, which ends the calls in it.
+    /// Returns false if the batch could not be filled, which ends the calls in it.
     fn fill_batch(&mut self) -> bool {
         self.batch.clear();
         let mut whole = true;
@@ -320,20 +324,21 @@ impl Worker<'_, '_> {
         whole
     }
 
-    /// Takes the youngest call out of the cache, if there are more than `spared`; it is read again later.
+    /// Takes the youngest call out of the cache if there are more than `spared`; it is read again later.
     fn set_back_youngest(&mut self, spared: usize) -> bool {
         if self.active.len() <= spared {
             return false;
         }
         if let Some(youngest) = self.active.pop() {
             self.cache.leave(youngest.seat);
+            // At the front: it is older than everything that waits.
             self.desk.waiting.push_front(youngest.turn);
             Counters::add(&self.desk.counters.calls_set_back, 1);
         }
         true
     }
 
-    /// With nothing to compute there is nobody to wait for: what waits now would wait for ever.
+    /// With nothing to compute there is nothing to wait for: what waits now would wait for ever.
     fn fail_stuck(&mut self) {
         if self.active.is_empty()
             && let Some(turn) = self.desk.waiting.pop_front()
@@ -355,7 +360,7 @@ impl Worker<'_, '_> {
         }
     }
 
-    /// After a batch was computed: every call whose last token was in it writes its next.
+    /// After a batch: every call whose last token was in it writes its next.
     fn hear(&mut self, now: Instant, step: Duration) {
         for index in (0..self.active.len()).rev() {
             let active = &mut self.active[index];

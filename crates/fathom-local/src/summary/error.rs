@@ -1,8 +1,8 @@
-//! Why a text cannot be shortened.
+//! Errors of shortening a text.
 
 use crate::embedding::EmbeddingError;
 
-/// What is in the way of a shorter text.
+/// A text cannot be shortened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CannotShorten {
@@ -11,19 +11,14 @@ pub enum CannotShorten {
         "the text cannot be shortened to {tokens_max} tokens: its shortest sentence has {least_tokens}"
     )]
     TargetTooSmall {
-        /// What the shortest sentence has.
+        /// Length of the shortest sentence.
         least_tokens: u64,
-        /// What was allowed.
+        /// Maximum length of the summary.
         tokens_max: u32,
     },
-    /// The text is longer than any that is read.
-    #[error("a text of {bytes} bytes is too long to be shortened: {bytes_max} are the most")]
-    SourceTooLong {
-        /// What it has.
-        bytes: usize,
-        /// What it may have.
-        bytes_max: usize,
-    },
+    /// The text is longer than the maximum.
+    #[error("a text of {bytes} bytes is too long to be shortened; the maximum is {bytes_max}")]
+    SourceTooLong { bytes: usize, bytes_max: usize },
     /// The sentences could not be embedded.
     #[error(transparent)]
     Embedding(#[from] EmbeddingError),
@@ -39,14 +34,14 @@ impl CannotShorten {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::TargetTooSmall { least_tokens, .. } => {
                 format!("allow {least_tokens} tokens or more, or write shorter sentences")
             }
             Self::SourceTooLong { bytes_max, .. } => {
-                format!("give at most {bytes_max} bytes, or parts one by one")
+                format!("pass at most {bytes_max} bytes, or one part at a time")
             }
             Self::Embedding(error) => error.hint(),
         }

@@ -1,11 +1,12 @@
-//! The extractive summariser: the sentences that say most, in their own words.
+//! The extractive summariser: the most important sentences, unchanged.
 //!
-//! A text is split into sentences; each is ranked by what it demands, how central it is, where it stands and how much it
-//! adds to those ranked before it; as many as fit are put back in the order of the source. Rules come before figures, and
-//! both before the rest: a shortened instruction may lose its reasons, not its prohibitions.
+//! A text is split into sentences; each is ranked by its demands, its centrality, its position and its novelty
+//! compared with those ranked before it; as many as fit are put back in the order of the source. Rules come
+//! before figures, and both before the rest: a shortened instruction may lose its reasons, not its
+//! prohibitions.
 //!
 //! Absences: no word that is not in the source; no part of a sentence, unless it has more than
-//! [`sentences::SENTENCE_BYTES_MAX`] bytes; no chance and no clock, so equal texts have equal summaries.
+//! [`sentences::SENTENCE_BYTES_MAX`] bytes; no randomness and no clock, so equal texts have equal summaries.
 
 mod error;
 mod ranking;
@@ -21,18 +22,18 @@ use crate::embedding::{Embedder, Embedding, EmbeddingError};
 use ranking::{candidates, rank};
 use sentences::{Sentence, split};
 
-/// Bytes that a text may have.
+/// Maximum size of a text.
 pub const SOURCE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
-/// Sentences that no longer fit and are passed over before the summary counts as full.
+/// Number of non-fitting sentences that are skipped before the summary counts as full.
 const MISSES_MAX: u32 = 64;
 
-/// Tokens by which a count of two texts together may be less than the sum of their counts.
+/// Maximum difference between the token count of two joined texts and the sum of their counts.
 const SLACK_TOKENS: u64 = 8;
 
-/// What turns sentences into vectors. Equal sentences have equal vectors, whatever else is asked for with them.
+/// Turns sentences into vectors. Equal sentences have equal vectors, whatever they are embedded with.
 pub trait SentenceVectors {
-    /// One vector for each sentence, in their order.
+    /// One vector per sentence, in their order.
     fn vectors(&self, sentences: &[&str]) -> Result<Vec<Embedding>, EmbeddingError>;
 }
 
@@ -60,14 +61,14 @@ pub struct Summariser<V> {
     vectors: V,
 }
 
-/// A text that was shortened.
+/// A shortened text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// What is left of it.
+    /// The remaining text.
     pub text: String,
     /// Its size by the caller's counter.
     pub tokens: u64,
-    /// Where in the source the sentences stand, as bytes, in their order there. One range for a text that fitted whole.
+    /// Byte ranges of the sentences in the source, in order. A single range for a text that fitted whole.
     pub kept: Vec<Range<usize>>,
 }
 
@@ -77,8 +78,8 @@ impl<V: SentenceVectors> Summariser<V> {
         Self { vectors }
     }
 
-    /// Shortens a text to at most so many tokens by the caller's counter. A text that fits is left as it is; one without
-    /// a sentence that fits cannot be shortened.
+    /// Shortens a text to at most `tokens_max` by the caller's counter. A text that fits is left as it is; one
+    /// without a sentence that fits cannot be shortened.
     pub fn shorten(
         &self,
         text: &str,
@@ -115,7 +116,7 @@ impl<V: SentenceVectors> Summariser<V> {
     }
 }
 
-/// How much fits.
+/// The available space.
 struct Packing<'a> {
     source: &'a str,
     tokens_max: u64,
@@ -123,10 +124,12 @@ struct Packing<'a> {
 }
 
 impl Packing<'_> {
-    /// The longest beginning of the ranking that fits, and then what else still does. `None` when not one sentence does.
+    /// The longest beginning of the ranking that fits, and then whatever else still does. `None` if not one
+    /// sentence fits.
     fn best(&self, ranked: &[&Sentence<'_>]) -> Option<Summary> {
         let (mut fitting, mut end) = (0, ranked.len());
         let mut best = None;
+        // By halving: every additional sentence takes more tokens.
         while fitting < end {
             let middle = (fitting + end).div_ceil(2);
             let summary = self.join(&ranked[..middle]);
@@ -139,7 +142,7 @@ impl Packing<'_> {
         }
         let mut kept = ranked[..fitting].to_vec();
         let mut misses = 0;
-        // The first of the rest is what made the beginning too long.
+        // The first of the rest is the one that made the beginning too long.
         for sentence in ranked.iter().skip(fitting + 1) {
             let tokens = best.as_ref().map_or(0, |summary| summary.tokens);
             let room = self.tokens_max - tokens + SLACK_TOKENS;
@@ -161,7 +164,7 @@ impl Packing<'_> {
         best
     }
 
-    /// The shortest sentence of all, when it fits.
+    /// The shortest sentence of all, if it fits.
     fn shortest(
         &self,
         sentences: &[Sentence<'_>],
@@ -171,7 +174,7 @@ impl Packing<'_> {
             .iter()
             .map(|sentence| self.join(&[sentence]))
             .min_by_key(|summary| summary.tokens)
-            // A blank text has no sentences, and nothing is all there is to say about it.
+            // A blank text has no sentences, and its summary is empty.
             .unwrap_or_else(|| self.join(&[]));
         if shortest.tokens <= self.tokens_max {
             return Ok(shortest);
@@ -182,7 +185,7 @@ impl Packing<'_> {
         })
     }
 
-    /// Sentences in the order of the source. Where it had a new line between two of them, the summary has one too.
+    /// Joins sentences in the order of the source. A line break between two of them is kept.
     fn join(&self, sentences: &[&Sentence<'_>]) -> Summary {
         let mut kept: Vec<Range<usize>> =
             sentences.iter().map(|sentence| sentence.range()).collect();

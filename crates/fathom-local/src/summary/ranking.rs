@@ -1,4 +1,4 @@
-//! Which sentences come first.
+//! Order of importance of sentences.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,23 +7,24 @@ use unicode_segmentation::UnicodeSegmentation as _;
 use super::sentences::{Kind, Sentence, wording};
 use crate::embedding::Embedding;
 
-/// Sentences that are embedded and compared with each other. Of more than that the most typical of each stretch are taken.
+/// Maximum number of sentences that are embedded and compared. Of more, the most typical of each part are
+/// taken.
 pub(super) const CANDIDATES_MAX: usize = 512;
 
-/// Weight of being near to what the text is about, against standing at its beginning.
+/// Weight of a sentence's similarity to the whole text, against its closeness to the beginning.
 const CENTRALITY: f32 = 0.85;
 
-/// Weight of what a sentence is in itself, against not repeating what was ranked before it.
+/// Weight of a sentence's own relevance, against its similarity to sentences ranked before it.
 const RELEVANCE: f32 = 0.7;
 
-/// Above this a plain sentence says nothing new. Rules and figures are never dropped for being alike: `always` and `never`
-/// are near neighbours.
+/// Above this similarity a plain sentence adds nothing. Rules and figures are never dropped for being alike:
+/// `always` and `never` are near neighbours.
 const ALIKE: f32 = 0.95;
 
-/// Scores are compared in steps of a ten-thousandth, well above what two processors may differ by.
+/// Scores are compared in steps of a ten-thousandth, well above the differences between two processors.
 const STEPS: f32 = 10_000.0;
 
-/// What is worth ranking: no sentence twice, and at most [`CANDIDATES_MAX`], rules first, then figures.
+/// The sentences to rank: no duplicates, and at most [`CANDIDATES_MAX`], rules first, then figures.
 pub(super) fn candidates<'a>(sentences: &[Sentence<'a>]) -> Vec<Sentence<'a>> {
     let mut seen = HashSet::new();
     let once: Vec<Sentence<'a>> = sentences
@@ -61,13 +62,13 @@ pub(super) fn candidates<'a>(sentences: &[Sentence<'a>]) -> Vec<Sentence<'a>> {
     chosen
 }
 
-/// How often the words of a text occur in it: a guess at what it is about that needs no model.
+/// Word counts of a text: a guess at its topic that needs no model.
 struct Typical {
     counts: HashMap<String, u64>,
 }
 
 impl Typical {
-    /// Letters from which on a word is about something.
+    /// Minimum number of letters of a word that can be a topic.
     const LETTERS_MIN: usize = 4;
 
     fn of(sentences: &[Sentence<'_>]) -> Self {
@@ -87,7 +88,7 @@ impl Typical {
             .map(str::to_lowercase)
     }
 
-    /// The mean over a sentence's words, in hundredths.
+    /// Mean count of a sentence's words, in hundredths.
     fn of_sentence(&self, text: &str) -> u64 {
         let (mut sum, mut words) = (0, 0);
         for word in Self::words(text) {
@@ -98,13 +99,13 @@ impl Typical {
     }
 }
 
-/// All sentences but those that only repeat, the first to keep first.
+/// All sentences without repetitions, most important first.
 pub(super) fn rank<'s, 'a>(
     sentences: &'s [Sentence<'a>],
     vectors: &[Embedding],
 ) -> Vec<&'s Sentence<'a>> {
     let relevance = relevance(vectors);
-    // How much a sentence is like the one most like it of those ranked already.
+    // Similarity of each sentence to the most similar one ranked so far.
     let mut alike = vec![0.0_f32; vectors.len()];
     let mut left: Vec<usize> = (0..sentences.len().min(vectors.len())).collect();
     let mut ranked = Vec::with_capacity(left.len());
@@ -119,7 +120,7 @@ pub(super) fn rank<'s, 'a>(
     ranked
 }
 
-/// The next to rank: of what demands most, what is worth most, and of equals the earliest.
+/// The next sentence: of those that demand most, the most valuable, and of equals the earliest.
 fn best(
     left: &[usize],
     sentences: &[Sentence<'_>],
@@ -133,7 +134,7 @@ fn best(
     })
 }
 
-/// What each sentence is worth by itself.
+/// Relevance of each sentence by itself.
 #[expect(
     clippy::cast_precision_loss,
     reason = "there are at most a few hundred candidates"

@@ -1,17 +1,18 @@
-//! A text as sentences: where each one stands, and what it demands.
+//! Splitting of a text into sentences with their positions and demands.
 //!
-//! Unicode's rules do most of it, for Chinese and Japanese full stops too. What they do not know is added here: lines that
-//! were wrapped, items of a list, abbreviations, and sentences that never end.
+//! Unicode's rules do most of it, including Chinese and Japanese full stops. Added here is what they do not
+//! cover: wrapped lines, list items, abbreviations, and endless sentences.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Bytes of a sentence. A longer one is cut after a clause, or else between words: about what the embedding model reads.
+/// Maximum size of a sentence. A longer one is cut after a clause, or else between words: about as much as the
+/// embedding model reads.
 pub const SENTENCE_BYTES_MAX: usize = 1200;
 
-/// Columns from which on a line without a full stop was wrapped, rather than ended.
+/// Number of columns from which a line without a full stop counts as wrapped and not as ended.
 const WRAPPED_COLUMNS_MIN: usize = 60;
 
 /// Words that turn a sentence into a rule, in English and German. Words that end in `n't` do so too.
@@ -52,19 +53,19 @@ const RULE_WORDS: &[&str] = &[
     "without",
 ];
 
-/// What stands before a full stop that ends no sentence.
+/// Words before a full stop that does not end a sentence.
 const ABBREVIATIONS: &[&str] = &[
     "abs", "approx", "art", "bspw", "bzw", "ca", "cf", "d.h", "dr", "e.g", "evtl", "fig", "ggf",
     "i.e", "jr", "mr", "mrs", "ms", "nr", "prof", "sog", "sr", "st", "u.a", "vgl", "vol", "vs",
     "z.b",
 ];
 
-/// What a sentence demands; what demands more comes first.
+/// Demand of a sentence; stronger demands come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// It says what has to be, or must not be.
+    /// It states what must be, or must not be.
     Rule,
-    /// It has a number in it.
+    /// It contains a number.
     Figure,
     /// Anything else.
     Plain,
@@ -73,22 +74,22 @@ pub enum Kind {
 /// A sentence in its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sentence<'a> {
-    /// Its text, without space around it.
+    /// Its text, without the space around it.
     pub text: &'a str,
-    /// The byte of the source at which it begins.
+    /// Byte position in the source.
     pub start: usize,
-    /// What it demands.
     pub kind: Kind,
 }
 
 impl Sentence<'_> {
-    /// Where it stands in its source, as bytes.
+    /// Its byte range in the source.
     pub fn range(&self) -> Range<usize> {
         self.start..self.start + self.text.len()
     }
 }
 
-/// The sentences of a text, in order. What has no letter and no digit is none, unless there is nothing else.
+/// The sentences of a text, in order. Text without a letter or digit is not a sentence, unless there is nothing
+/// else.
 pub fn split(text: &str) -> Vec<Sentence<'_>> {
     let mut sentences = Vec::new();
     let mut rest = Vec::new();
@@ -115,7 +116,7 @@ pub fn split(text: &str) -> Vec<Sentence<'_>> {
     }
 }
 
-/// Stretches that no sentence goes beyond: paragraphs, items, headings, lines that were ended and not wrapped.
+/// Ranges that sentences do not cross: paragraphs, items, headings, lines that were ended and not wrapped.
 fn blocks(text: &str) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut previous = "";
@@ -144,7 +145,7 @@ fn goes_on(previous: &str, line: &str) -> bool {
     !ended && wrapped && marker_length(line) == 0 && !line.starts_with('#')
 }
 
-/// Bytes of what marks a line as an item: `-`, `*`, `•`, `3.`, `(b)`.
+/// Size of the marker of a list item: `-`, `*`, `•`, `3.`, `(b)`.
 fn marker_length(line: &str) -> usize {
     let Some((first, _)) = line.split_once(char::is_whitespace) else {
         return 0;
@@ -158,10 +159,11 @@ fn marker_length(line: &str) -> usize {
     if bullet || numbered { first.len() } else { 0 }
 }
 
-/// The sentences of a block, by Unicode's rules, with those put together that an abbreviation or a marker took apart.
+/// The sentences of a block by Unicode's rules; those separated by an abbreviation or a marker are joined
+/// again.
 fn within(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
     let original = &text[block.clone()];
-    // A wrapped line is one sentence still; both kinds of line end have one byte, as a space has.
+    // A wrapped line continues its sentence; both line ends have one byte, like a space.
     let flat = if original.trim_end().contains('\n') {
         Cow::Owned(original.replace(['\n', '\r'], " "))
     } else {
@@ -189,7 +191,7 @@ fn within(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Whether a full stop is not the end.
+/// True if a full stop does not end the sentence.
 fn is_open(sentence: &str, next: &str) -> bool {
     let Some(before) = sentence.strip_suffix('.') else {
         // A mark alone, such as an opening quote or a bullet, belongs to what follows.
@@ -208,7 +210,7 @@ fn is_open(sentence: &str, next: &str) -> bool {
     initial || item || number || ABBREVIATIONS.contains(&lower.as_str())
 }
 
-/// A sentence without the space around it, or several where it is too long.
+/// A sentence without the space around it, or several parts of one that is too long.
 fn pieces(text: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let mut rest = trimmed(text, range);
@@ -229,8 +231,8 @@ fn trimmed(text: &str, range: Range<usize>) -> Range<usize> {
     start..start + part.trim().len()
 }
 
-/// Where to cut a sentence that is too long: after the last clause in the second half of what is allowed, else before the
-/// last space, else behind the word that alone is too long.
+/// Position at which to cut a long sentence: after the last clause in the second half of the limit, else before
+/// the last space, else after the word that alone is too long.
 fn cut(sentence: &str) -> usize {
     let head = &sentence[..sentence.floor_char_boundary(SENTENCE_BYTES_MAX)];
     let clause = head
@@ -267,7 +269,7 @@ fn kind(sentence: &str) -> Kind {
     }
 }
 
-/// What two sentences share that say the same in the same words: case, space and the mark of an item do not count.
+/// Wording shared by equal sentences: case, space and the marker of an item do not count.
 pub(super) fn wording(sentence: &str) -> String {
     let body = &sentence[marker_length(sentence)..];
     let mut words = String::with_capacity(body.len());

@@ -4,16 +4,16 @@ use std::io;
 
 use tokio::sync::watch;
 
-/// How the work says how far it is, and learns that nobody waits for it any more.
+/// Reports the progress of the work, and tells it when no one waits any more.
 pub(super) struct Ticker(Option<watch::Sender<u64>>);
 
 impl Ticker {
-    /// For work that somebody waits for to its end.
+    /// For work that is always waited for to its end.
     pub(super) const fn alone() -> Self {
         Self(None)
     }
 
-    /// Says how far the work is. Fails when it should stop.
+    /// Reports progress. Fails if the work should stop.
     pub(super) fn tick(&self, done_bytes: u64) -> io::Result<()> {
         let Some(sender) = &self.0 else {
             return Ok(());
@@ -26,7 +26,7 @@ impl Ticker {
     }
 }
 
-/// Runs `work` on a thread of its own. When the future is dropped the work stops at its next tick.
+/// Runs `work` on a separate thread. When the future is dropped, the work stops at its next tick.
 pub(super) async fn run<T: Send + 'static>(
     work: impl FnOnce(&Ticker) -> T + Send + 'static,
     mut report: impl FnMut(u64),

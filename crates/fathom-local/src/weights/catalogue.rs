@@ -1,4 +1,4 @@
-//! Which weights are known, as data.
+//! The known weights, as data.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use serde::Deserialize;
 use super::digest::Digest;
 use super::error::WeightsError;
 
-/// The weights that come with the program.
+/// The built-in catalogue.
 const BUILT_IN: &str = include_str!("catalogue.toml");
 
-/// Known weights, checked once when they are read.
+/// Known weights, checked when they are parsed.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     weights: Vec<Weights>,
@@ -20,33 +20,32 @@ pub struct Catalogue {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
-    /// What it is called.
     pub name: String,
     /// Other names for it.
     #[serde(default)]
     pub aliases: Vec<String>,
-    /// What it is, for people.
+    /// Its description for people.
     pub title: String,
     /// The licence, by its SPDX name.
     pub licence: String,
-    /// What the tier fall-back goes by; only language models have it.
+    /// Properties for the fall-back to smaller models; only language models have them.
     pub language: Option<LanguageModel>,
     pub files: Vec<WeightsFile>,
 }
 
-/// What a language model needs, and what it is good for.
+/// Requirements and rank of a language model.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LanguageModel {
     /// One is the largest; a smaller model has a higher number.
     pub tier: u8,
-    /// Memory that it takes at work.
+    /// Memory that it needs at work.
     pub memory_bytes: u64,
-    /// Whether it may be taken in place of a larger one.
+    /// True if it may replace a larger one.
     pub stands_in: bool,
 }
 
-/// What a file is for.
+/// Purpose of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -60,15 +59,14 @@ pub enum Role {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WeightsFile {
-    /// What it is for.
     pub role: Role,
     /// Its name in the folder.
     pub file: String,
     pub bytes: u64,
     pub sha256: Digest,
-    /// Where a hub has it.
+    /// Its place on a hub.
     pub hub: Option<HubFile>,
-    /// The wheels that carry it, in the order in which their parts are joined.
+    /// The wheels that contain it, in the order in which their parts are joined.
     #[serde(default)]
     pub wheels: Vec<Wheel>,
 }
@@ -83,11 +81,11 @@ pub struct HubFile {
     pub path: String,
 }
 
-/// A wheel that carries a file, or a part of one.
+/// A wheel that contains a file, or a part of one.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Wheel {
-    /// Which part it carries, counted from one.
+    /// Number of the part, counted from one.
     #[serde(default = "the_only_part")]
     pub part: u32,
     /// The project on the package index.
@@ -106,7 +104,7 @@ const fn the_only_part() -> u32 {
 }
 
 impl Wheel {
-    /// What pip calls the file. All wheels here are without code, so they fit every platform.
+    /// The file name that pip uses. All wheels here are without code, so they fit every platform.
     pub fn file_name(&self) -> String {
         let project = self.project.replace('-', "_");
         format!("{project}-{}-py3-none-any.whl", self.version)
@@ -114,12 +112,12 @@ impl Wheel {
 }
 
 impl Weights {
-    /// Bytes of all its files.
+    /// Total size of its files.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.bytes).sum()
     }
 
-    /// Whether it is called that.
+    /// True if it has this name or alias.
     pub fn is_called(&self, name: &str) -> bool {
         self.name == name || self.aliases.iter().any(|alias| alias == name)
     }
@@ -132,35 +130,36 @@ struct Table {
 }
 
 impl Catalogue {
-    /// The weights that come with the program.
+    /// The built-in catalogue.
     pub fn built_in() -> Result<Self, WeightsError> {
         Self::parse(BUILT_IN)
     }
 
-    /// Reads a catalogue.
+    /// Parses a catalogue.
     pub fn parse(text: &str) -> Result<Self, WeightsError> {
         let broken = |cause: String| WeightsError::Catalogue { cause };
         let mut table: Table = toml::from_str(text).map_err(|error| broken(error.to_string()))?;
+        // Parts are joined by number, whatever their order in the file.
         for file in table.weights.iter_mut().flat_map(|one| &mut one.files) {
             file.wheels.sort_by_key(|wheel| wheel.part);
         }
-        check(&table.weights).map_err(broken)?;
+        check(&table.weights).map_err(|fault| broken(fault.to_string()))?;
         Ok(Self {
             weights: table.weights,
         })
     }
 
-    /// All of them.
+    /// All weights.
     pub fn all(&self) -> &[Weights] {
         &self.weights
     }
 
-    /// The weights of that name or alias.
+    /// The weights with this name or alias.
     pub fn find(&self, name: &str) -> Option<&Weights> {
         self.weights.iter().find(|weights| weights.is_called(name))
     }
 
-    /// The weights of that name, else an error that says what there is.
+    /// The weights with this name, or an error that lists the known ones.
     pub fn get(&self, name: &str) -> Result<&Weights, WeightsError> {
         self.find(name).ok_or_else(|| WeightsError::Unknown {
             name: name.to_owned(),
@@ -177,17 +176,40 @@ impl Catalogue {
     }
 }
 
-/// What is wrong with the weights, if anything: they become file names, addresses and requirement lines.
-fn check(all: &[Weights]) -> Result<(), String> {
+/// A mistake in a catalogue.
+#[derive(Debug, thiserror::Error)]
+enum CatalogueFault {
+    #[error("invalid name `{0}`")]
+    Name(String),
+    #[error("duplicate name `{0}`")]
+    DuplicateName(String),
+    #[error("`{0}` must have exactly one file of weights")]
+    WeightsFiles(String),
+    #[error("duplicate file `{0}`")]
+    DuplicateFile(String),
+    #[error("invalid file name `{0}`")]
+    FileName(String),
+    #[error("invalid place `{0}` on a hub")]
+    Place(String),
+    #[error("`{file}` has no part {part}")]
+    MissingPart { file: String, part: u32 },
+    #[error("invalid wheel `{0}`")]
+    Wheel(String),
+    #[error("`{0}` has no source")]
+    NoSource(String),
+}
+
+/// Checks the weights: their texts become file names, addresses and requirement lines.
+fn check(all: &[Weights]) -> Result<(), CatalogueFault> {
     let mut names = BTreeSet::new();
     let mut files = BTreeSet::new();
     for weights in all {
         for name in std::iter::once(&weights.name).chain(&weights.aliases) {
             if !is_plain(name) {
-                return Err(format!("`{name}` is no name"));
+                return Err(CatalogueFault::Name(name.clone()));
             }
             if !names.insert(name) {
-                return Err(format!("`{name}` is the name of two"));
+                return Err(CatalogueFault::DuplicateName(name.clone()));
             }
         }
         let has_weights = |file: &WeightsFile| file.role == Role::Weights;
@@ -198,11 +220,11 @@ fn check(all: &[Weights]) -> Result<(), String> {
             .count()
             != 1
         {
-            return Err(format!("`{}` has not one file of weights", weights.name));
+            return Err(CatalogueFault::WeightsFiles(weights.name.clone()));
         }
         for file in &weights.files {
             if !files.insert(&file.file) {
-                return Err(format!("`{}` is the file of two", file.file));
+                return Err(CatalogueFault::DuplicateFile(file.file.clone()));
             }
             check_file(file)?;
         }
@@ -210,30 +232,37 @@ fn check(all: &[Weights]) -> Result<(), String> {
     Ok(())
 }
 
-fn check_file(file: &WeightsFile) -> Result<(), String> {
+fn check_file(file: &WeightsFile) -> Result<(), CatalogueFault> {
     if !is_plain(&file.file) {
-        return Err(format!("`{}` is no file name", file.file));
+        return Err(CatalogueFault::FileName(file.file.clone()));
     }
     if let Some(HubFile { repo, path }) = &file.hub
         && !(repo.split('/').all(is_plain) && path.split('/').all(is_plain))
     {
-        return Err(format!("`{repo}/{path}` is no place on a hub"));
+        return Err(CatalogueFault::Place(format!("{repo}/{path}")));
     }
     for (wheel, part) in file.wheels.iter().zip(1..) {
         if wheel.part != part {
-            return Err(format!("`{}` has no part {part}", file.file));
+            return Err(CatalogueFault::MissingPart {
+                file: file.file.clone(),
+                part,
+            });
         }
         if !is_plain(&wheel.project) || !is_plain(&wheel.version) {
-            return Err(format!("`{} {}` is no wheel", wheel.project, wheel.version));
+            return Err(CatalogueFault::Wheel(format!(
+                "{} {}",
+                wheel.project, wheel.version
+            )));
         }
     }
     if file.hub.is_none() && file.wheels.is_empty() {
-        return Err(format!("`{}` comes from nowhere", file.file));
+        return Err(CatalogueFault::NoSource(file.file.clone()));
     }
     Ok(())
 }
 
-/// Letters, digits and a few signs, none of which means anything in a path, an address or a requirement line.
+/// True if a name has only letters, digits and a few signs without a meaning in paths, addresses and
+/// requirement lines.
 fn is_plain(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphanumeric())
         && name

@@ -71,16 +71,25 @@ fn parts_are_joined_by_number_and_not_by_name() {
 fn a_catalogue_that_could_write_elsewhere_is_refused() {
     let replaced = |from: &str, to: &str| text().replacen(from, to, 1);
     for (text, said) in [
-        (replaced("\"big.gguf\"", "\"../big.gguf\""), "no file name"),
-        (replaced("\"big.gguf\"", "\".big.gguf\""), "no file name"),
-        (replaced("owner/big", "owner/../big"), "no place on a hub"),
-        (replaced("p-part3", "p -r evil"), "is no wheel"),
-        (replaced("\"1.0\"", "\"1.0\\n-r x\""), "is no wheel"),
+        (
+            replaced("\"big.gguf\"", "\"../big.gguf\""),
+            "invalid file name",
+        ),
+        (
+            replaced("\"big.gguf\"", "\".big.gguf\""),
+            "invalid file name",
+        ),
+        (replaced("owner/big", "owner/../big"), "invalid place"),
+        (replaced("p-part3", "p -r evil"), "invalid wheel"),
+        (replaced("\"1.0\"", "\"1.0\\n-r x\""), "invalid wheel"),
         (replaced("part = 7", "part = 70"), "has no part 7"),
-        (replaced("[\"default\"]", "[\"big\"]"), "the name of two"),
+        (
+            replaced("[\"default\"]", "[\"big\"]"),
+            "duplicate name `big`",
+        ),
         (
             replaced("\"weights\"\n", "\"tokenizer\"\n"),
-            "has not one file",
+            "must have exactly one file",
         ),
         (replaced("abab", "abag"), "SHA-256"),
         (replaced("bytes = 11", "bites = 11"), "bites"),

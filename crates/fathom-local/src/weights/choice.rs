@@ -1,4 +1,4 @@
-//! Which language model to take: the wanted one, or the next smaller that can be had.
+//! Choice of a language model: the wanted one, or the next smaller one that is available.
 
 use std::fmt;
 
@@ -6,36 +6,35 @@ use super::catalogue::{LanguageModel, Weights};
 use super::error::WeightsError;
 use super::store::Store;
 
-/// When a smaller model may stand in for the wanted one.
+/// Conditions under which a smaller model may replace the wanted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Smaller {
-    /// Only when memory is short.
+    /// Only if memory is short.
     WhenMemoryIsShort,
-    /// Also when the wanted one is not installed and a smaller one is.
+    /// Also if the wanted one is not installed and a smaller one is.
     WhenMissing,
 }
 
-/// What was chosen, and why.
+/// The chosen model and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// What to take.
+    /// Name of the chosen model.
     pub name: String,
-    /// What was wanted, by its own name.
+    /// Name of the wanted model.
     pub wanted: String,
-    /// Why it is that one.
     pub why: Why,
 }
 
-/// Why a model was chosen.
+/// Reasons for a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Why {
-    /// It was wanted.
+    /// It was the wanted one.
     Wanted,
     /// The wanted one does not fit into memory.
     Memory {
-        /// What the wanted one needs.
+        /// Memory that the wanted one needs.
         needed_bytes: u64,
-        /// What there is.
+        /// Available memory.
         available_bytes: u64,
     },
     /// The wanted one is not installed.
@@ -61,14 +60,14 @@ impl fmt::Display for Choice {
     }
 }
 
-/// With one decimal.
+/// In gigabytes with one decimal.
 fn gigabytes(bytes: u64) -> String {
     let tenths = bytes / 100_000_000;
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
 impl Store {
-    /// Chooses a language model. Where the memory is not known, every model fits.
+    /// Chooses a language model. If the available memory is unknown, every model fits.
     pub fn choose(
         &self,
         wanted: &str,
@@ -81,7 +80,7 @@ impl Store {
             wanted: first.name.clone(),
             why,
         };
-        // Embeddings have no tiers.
+        // Embedding models have no tiers.
         let Some(language) = first.language else {
             return Ok(choice(first, Why::Wanted));
         };
@@ -106,7 +105,7 @@ impl Store {
             .collect();
         let installed = fitting.iter().find(|one| self.is_installed(&one.name));
         match (why, installed, fitting.first()) {
-            // Nothing is gained by fetching another one than the wanted.
+            // Fetching another model than the wanted one gains nothing.
             (Why::Missing, None, _) => Ok(choice(first, Why::Wanted)),
             (why, Some(one), _) if smaller == Smaller::WhenMissing => Ok(choice(one, why)),
             (why, _, Some(one)) => Ok(choice(one, why)),
@@ -121,7 +120,7 @@ impl Store {
         }
     }
 
-    /// Models below a tier that may stand in for it, the largest first.
+    /// Smaller models that may replace one of this tier, largest first.
     fn stand_ins(&self, tier: u8) -> Vec<(&Weights, LanguageModel)> {
         let all = self.catalogue.all().iter();
         let mut below: Vec<(&Weights, LanguageModel)> = all

@@ -1,4 +1,4 @@
-//! SHA-256 of a file, as the catalogue says it and as it is computed.
+//! SHA-256 of a file, as stated in the catalogue and as computed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ impl Digest {
         Self(sha2::Sha256::digest(bytes).into())
     }
 
-    /// What a hasher has seen.
+    /// The digest of a hasher's input.
     pub(super) fn taken(hasher: sha2::Sha256) -> Self {
         use sha2::Digest as _;
         Self(hasher.finalize().into())
@@ -37,9 +37,9 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// A text that is no SHA-256.
+/// A text that is not a SHA-256.
 #[derive(Debug, thiserror::Error)]
-#[error("a SHA-256 has 64 hexadecimal digits")]
+#[error("invalid SHA-256; expected 64 hexadecimal digits")]
 pub struct NoDigest;
 
 impl FromStr for Digest {

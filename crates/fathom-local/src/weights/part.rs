@@ -1,4 +1,4 @@
-//! A file on its way: hashed while it is written, and whole only when size and hash are right.
+//! An incomplete file: hashed while it is written, and complete only if size and hash are right.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,10 +11,10 @@ use super::digest::Digest;
 use super::error::{Failure, WeightsError};
 use super::source::{Job, Stop, remove};
 
-/// Read and written at once.
+/// Size of reads and writes.
 pub(super) const BUFFER_BYTES: usize = 256 * 1024;
 
-/// The beginning of a file.
+/// The start of a file.
 pub(super) struct Part {
     job: Job,
     file: File,
@@ -23,9 +23,10 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Goes on with what an earlier attempt left, or begins.
+    /// Resumes a part left by an earlier attempt, or starts a new one.
     pub(super) fn go_on(job: &Job, ticker: &Ticker) -> Result<Self, WeightsError> {
         let mut part = Self::open(job)?;
+        // More than the file has, so none of it can be right.
         if job.part_bytes() > job.file.bytes {
             part.begin_again()?;
             return Ok(part);
@@ -37,7 +38,7 @@ impl Part {
         Ok(part)
     }
 
-    /// Begins, whatever an earlier attempt left.
+    /// Starts over, whatever an earlier attempt left.
     pub(super) fn begin(job: &Job) -> Result<Self, WeightsError> {
         let mut part = Self::open(job)?;
         part.begin_again()?;
@@ -57,7 +58,7 @@ impl Part {
         })
     }
 
-    /// Forgets what there is.
+    /// Discards the content.
     pub(super) fn begin_again(&mut self) -> Result<(), WeightsError> {
         let emptied = self.file.set_len(0);
         let emptied = emptied.and_then(|()| self.file.seek(SeekFrom::Start(0)));
@@ -66,12 +67,12 @@ impl Part {
         Ok(())
     }
 
-    /// How much there is.
+    /// Size so far.
     pub(super) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Adds to it. More than the file has is refused before it is written.
+    /// Appends a piece. Anything beyond the file's size is refused before it is written.
     pub(super) fn write(&mut self, piece: &[u8]) -> Result<(), Stop> {
         let bytes = self.bytes + piece.len() as u64;
         if bytes > self.job.file.bytes {
@@ -85,13 +86,14 @@ impl Part {
         Ok(())
     }
 
-    /// Checks that it is the file, down to the disk. What is not, is removed.
+    /// Checks that the part is the file, and flushes it to disk. A wrong one is removed.
     pub(super) fn finish(self) -> Result<(), Stop> {
         if self.bytes != self.job.file.bytes {
             let wrong = self.wrong_size(self.bytes);
             remove(&self.job.part_path());
             return Err(wrong);
         }
+        // Before it gets its name: a power loss must not leave a named file without content.
         self.file.sync_all().map_err(|error| self.here(error))?;
         let found = Digest::taken(self.hasher);
         if found != self.job.file.sha256 {

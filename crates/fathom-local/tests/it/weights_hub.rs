@@ -69,7 +69,7 @@ async fn x05_the_next_pull_uses_what_an_earlier_one_left() {
     let error = place.install(&only_hub(&hub)).await.result.unwrap_err();
     assert_eq!(error.code(), "F0524");
     assert!(
-        error.to_string().contains("it stopped after 100000 bytes"),
+        error.to_string().contains("interrupted after 100000 bytes"),
         "{error}"
     );
     let tiny = place.store.catalogue().get("tiny").unwrap();
@@ -131,9 +131,9 @@ async fn x05_other_bytes_leave_nothing_behind() {
 async fn x05_a_hub_that_refuses_stalls_or_is_not_there_is_named() {
     let content = content(300_000);
     for (fault, said) in [
-        (Fault::Status(404), "it answers 404"),
-        (Fault::Status(503), "it answers 503"),
-        (Fault::StallAfter(1_000), "it stopped after 1000 bytes"),
+        (Fault::Status(404), "HTTP status 404"),
+        (Fault::Status(503), "HTTP status 503"),
+        (Fault::StallAfter(1_000), "interrupted after 1000 bytes"),
     ] {
         let hub = hub_with(&content).await;
         // A stall after a thousand bytes of the rest would get on; these do not.
@@ -163,7 +163,7 @@ async fn x05_a_hub_that_refuses_stalls_or_is_not_there_is_named() {
     // It is not waited for a second time.
     let error = place.install(&sources).await.result.unwrap_err();
     assert!(
-        error.to_string().contains("could not be reached before"),
+        error.to_string().contains("not reachable earlier"),
         "{error}"
     );
 }
@@ -209,7 +209,7 @@ async fn x05_a_full_disk_is_said_before_anything_is_fetched() {
     assert!(
         error
             .to_string()
-            .contains("300000 bytes are needed and 299999 are free"),
+            .contains("300000 bytes needed, 299999 free"),
         "{error}"
     );
     assert_eq!(hub.requests(), []);

