@@ -62,8 +62,6 @@ pub(crate) enum CliError {
     NotReplaced { file: PathBuf, why: &'static str },
     #[error("cannot write `{}`", file.display())]
     Unwritable { file: PathBuf, source: io::Error },
-    #[error("there is nothing to draw: no council has ended in {}", many(u64::from(*days), "day", "days"))]
-    NothingToDraw { days: u32 },
     #[error("cannot set up the process")]
     Setup(#[source] io::Error),
     #[error("the model cannot be reached: {failure}")]
@@ -120,7 +118,6 @@ impl CliError {
             Self::OutOfReach { .. } => "F0390",
             Self::Interrupted { .. } => "F0490",
             Self::StillRunning { .. } => "F0491",
-            Self::NothingToDraw { .. } => "F0492",
             Self::Symbols { .. } => "F0493",
             Self::Host(error) | Self::Run { error, .. } => error.code(),
             Self::Weights(error) => error.code(),
@@ -156,7 +153,6 @@ impl CliError {
             Self::Setup(_) => "check the limits on processes and open files".into(),
             Self::NotReplaced { .. } => "give another file, or move that one away".into(),
             Self::Unwritable { .. } => "check that its folder is there, and its permissions".into(),
-            Self::NothingToDraw { .. } => "look further back with `--days N`, or ask a council first".into(),
             Self::Symbols { hint, .. } => (*hint).to_owned(),
             Self::OutOfReach { short, .. } => format!("`fathom doctor` looks at the model; when it is back: fathom resume {short}"),
             Self::Interrupted { short, .. } => format!("go on with: fathom resume {short}"),

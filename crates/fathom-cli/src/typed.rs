@@ -194,9 +194,6 @@ pub(crate) enum Command {
         /// How many days
         #[arg(long, value_name = "N", default_value_t = 30)]
         days: u32,
-        /// Also draw the councils into this file
-        #[arg(long, value_name = "FILE")]
-        svg: Option<PathBuf>,
     },
     /// Models: what is configured, prices, and weights for the embedded model
     #[command(subcommand)]

@@ -7,6 +7,7 @@
 //!
 //! What a line holds is all that was added at once, so that a crash leaves all of it or nothing.
 
+mod age;
 mod error;
 mod export;
 mod line;

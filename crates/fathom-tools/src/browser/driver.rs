@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use fantoccini::{Client, ClientBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -17,6 +15,7 @@ use tokio::time::timeout;
 
 use super::error::BrowserError;
 use super::gate::Gate;
+use super::wire::Client;
 
 /// How long the driver has to say that it is ready, and the browser to start: long, as nothing is lost by waiting on a busy machine.
 const START_MS_MAX: u64 = 120_000;
@@ -101,15 +100,10 @@ impl Driver {
             .tempdir()
             .map_err(|source| BrowserError::Driver { source })?;
         let address = self.address().await?;
-        let mut builder = ClientBuilder::new(HttpConnector::new());
-        builder.capabilities(capabilities(
-            &self.installed.chromium,
-            &gate,
-            profile.path(),
-        ));
+        let capabilities = capabilities(&self.installed.chromium, &gate, profile.path());
         let connected = timeout(
             Duration::from_millis(START_MS_MAX),
-            builder.connect(&address),
+            Client::start(&address, capabilities),
         );
         let client = connected
             .await
@@ -253,10 +247,7 @@ pub(super) struct Session<'a> {
 impl Session<'_> {
     /// Ends the browser before its profile goes.
     pub(super) async fn close(self) {
-        let closed = timeout(
-            Duration::from_millis(START_MS_MAX),
-            self.client.clone().close(),
-        );
+        let closed = timeout(Duration::from_millis(START_MS_MAX), self.client.close());
         if !matches!(closed.await, Ok(Ok(()))) {
             tracing::warn!("the browser did not close");
         }
