@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use crate::commands::left_out;
 use crate::exit::Exit;
-use crate::figures::many;
 use crate::findings::{self, Gravity};
 use crate::line::{Line, Tone};
 use crate::plain_text::{one_line, safe};

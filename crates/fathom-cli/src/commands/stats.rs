@@ -19,7 +19,6 @@ use crate::figures::{self, many};
 use crate::line::{Line, Tone};
 use crate::output;
 use crate::phases_view;
-use crate::plain_text::safe;
 use crate::result_json::phases_report;
 use crate::settings::Form;
 
