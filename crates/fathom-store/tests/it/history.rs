@@ -506,7 +506,10 @@ fn p08_an_export_opens_with_the_identity_of_age() {
 fn p08_an_export_for_nobody_is_refused_and_never_repeats_a_secret() {
     let place = Place::new();
     let mut history = place.open("demo", None).unwrap();
-    let secret = Identity::generate().secret();
+    let identity = Identity::generate();
+    let secret = identity.secret();
+    // It is one, so somebody could give it by mistake.
+    assert_eq!(Identity::read(&secret).recipient(), identity.recipient());
     for recipients in [&[][..], &[""], &["age1"], &[&*secret], &["x y z"]] {
         let mut out = Vec::new();
         let error = history.export_age(recipients, &mut out).unwrap_err();
