@@ -68,7 +68,8 @@ bench: setup ## Fetch all weights and what we compare with, and run the benchmar
 	cargo bench -p fathom-host --bench effects; \
 	cargo bench -p fathom-output --bench redact; \
 	cargo bench -p fathom-cli --bench figures --bench packing --bench council --bench rlm --bench rlm_local; \
-	cargo bench -p fathom-local
+	cargo bench -p fathom-local; \
+	scripts/bench-build
 
 .PHONY: verify
 verify: ## Check everything that a change must pass: format, lints, tidy, conformance, tests, fuzzing, docs

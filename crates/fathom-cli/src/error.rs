@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use crate::commands::left_out;
 use crate::exit::Exit;
-use crate::figures::many;
 use crate::findings::{self, Gravity};
 use crate::line::{Line, Tone};
 use crate::plain_text::{one_line, safe};
@@ -62,8 +61,6 @@ pub(crate) enum CliError {
     NotReplaced { file: PathBuf, why: &'static str },
     #[error("cannot write `{}`", file.display())]
     Unwritable { file: PathBuf, source: io::Error },
-    #[error("no council finished in the last {} (nothing to draw)", many(u64::from(*days), "day", "days"))]
-    NothingToDraw { days: u32 },
     #[error("cannot set up the process")]
     Setup(#[source] io::Error),
     #[error("cannot reach the model: {failure}")]
@@ -122,7 +119,6 @@ impl CliError {
             Self::OutOfReach { .. } => "F0390",
             Self::Interrupted { .. } => "F0490",
             Self::StillRunning { .. } => "F0491",
-            Self::NothingToDraw { .. } => "F0492",
             Self::Symbols { .. } => "F0493",
             Self::Host(error) | Self::Run { error, .. } => error.code(),
             Self::Weights(error) => error.code(),
@@ -158,7 +154,6 @@ impl CliError {
             Self::Setup(_) => "check the limits on processes and open files".into(),
             Self::NotReplaced { .. } => "choose another file name or move the existing file".into(),
             Self::Unwritable { .. } => "check that its folder exists and is writable".into(),
-            Self::NothingToDraw { .. } => "widen the range with `--days N`".into(),
             Self::Symbols { hint, .. } => (*hint).to_owned(),
             Self::OutOfReach { short, .. } => format!("check the model with `fathom doctor`, then run `fathom resume {short}`"),
             Self::Interrupted { short, .. } => format!("continue with `fathom resume {short}`"),

@@ -38,7 +38,6 @@ mod signals;
 mod stages_json;
 #[cfg(test)]
 mod stories_tests;
-mod svg;
 mod table;
 mod tree;
 mod typed;

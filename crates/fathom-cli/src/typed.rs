@@ -209,9 +209,6 @@ pub(crate) enum Command {
         /// Number of days to cover
         #[arg(long, value_name = "N", default_value_t = 30)]
         days: u32,
-        /// Also write a chart of council decisions to this file
-        #[arg(long, value_name = "FILE")]
-        svg: Option<PathBuf>,
     },
     /// List configured models and prices; download weights
     #[command(subcommand)]

@@ -5,22 +5,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use crate::masking::{Original, masked};
+use crate::masking::Original;
 
 /// Readable for all whom the process's mask lets in, as files that other programs make are.
 const FILE_MODE: u32 = 0o666;
 
-/// Puts a text in place, as it may leave. What was there under its name is replaced at once, never written into.
-pub(crate) fn write(file: &Path, text: &str) -> io::Result<()> {
-    put(file, masked(text).as_bytes())
-}
-
-/// Puts a file in place as it is.
+/// Puts a file in place as it is. What was there under its name is replaced at once, never written into.
 pub(crate) fn write_original(_why: Original, file: &Path, bytes: &[u8]) -> io::Result<()> {
-    put(file, bytes)
-}
-
-fn put(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = file.parent().filter(|folder| folder != &Path::new(""));
     let mut draft = tempfile::Builder::new()
         .prefix(".fathom-")

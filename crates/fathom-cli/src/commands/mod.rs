@@ -81,7 +81,7 @@ pub(crate) async fn carry_out(command: Command, settings: Settings) -> Result<Ex
         Command::People(command) => people::carry_out(command, &App::open(settings)?).await,
         Command::Cancel(run) => cancel::cancel(&App::open(settings)?, &run.run).await,
         Command::Verify { run } => verify::verify(&App::open(settings)?, run.as_deref()),
-        Command::Stats { days, svg } => stats::stats(&App::open(settings)?, days, svg.as_deref()),
+        Command::Stats { days } => stats::stats(&App::open(settings)?, days),
         Command::Models(ModelsCommand::List) => models::list(&settings),
         Command::Charter(command) => charter::carry_out(command, &settings),
         Command::Models(ModelsCommand::Pull { names }) => pull::pull(&names, &settings).await,

@@ -1,13 +1,8 @@
 //! `fathom stats`: figures over the runs of the last days, and over the councils among them.
 
-mod bars;
-mod chart;
 mod councils;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read as _};
-use std::path::Path;
 
 use fathom_core::id::RunId;
 use fathom_core::unit::{Millis, Nanodollars};
@@ -24,18 +19,13 @@ use crate::figures::{self, many};
 use crate::line::{Line, Tone};
 use crate::output;
 use crate::phases_view;
-use crate::plain_text::safe;
 use crate::result_json::phases_report;
-use crate::settings::{Form, Loudness};
-use crate::whole_file::{self, There};
+use crate::settings::Form;
 
 pub(super) const DAY_MS: u64 = 86_400_000;
 
 /// Feedback that is shown to a person.
 const FEEDBACK_SHOWN_MAX: usize = 5;
-
-/// Bytes at the beginning of a file that tell whether it is an SVG.
-const SVG_HEAD_BYTES: u64 = 1024;
 
 /// What the runs add up to.
 #[derive(Debug, Default)]
@@ -75,9 +65,6 @@ struct StatsJson<'a> {
     feedback: Vec<FeedbackJson>,
     #[serde(skip_serializing_if = "Option::is_none")]
     councils: Option<&'a Councils>,
-    /// The file that the chart went to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    svg: Option<&'a Path>,
 }
 
 #[derive(Serialize)]
@@ -93,17 +80,12 @@ struct LatencyJson {
     p95: Option<Millis>,
 }
 
-pub(crate) fn stats(app: &App, days: u32, svg: Option<&Path>) -> Result<Exit, CliError> {
+pub(crate) fn stats(app: &App, days: u32) -> Result<Exit, CliError> {
     let figures = gather(app, days)?;
     let councils = Councils::of(&figures.councils);
-    if let Some(file) = svg {
-        let councils = councils.as_ref().ok_or(CliError::NothingToDraw { days })?;
-        save(file, &chart::draw(councils, days))?;
-    }
     match app.settings.form {
         Form::Json => output::print_json(&StatsJson {
             councils: councils.as_ref(),
-            svg,
             ..figures.json(days)
         })?,
         Form::Human => {
@@ -112,43 +94,9 @@ pub(crate) fn stats(app: &App, days: u32, svg: Option<&Path>) -> Result<Exit, Cl
                 lines.extend(councils::lines(councils, output::stdout_columns()));
             }
             output::print(&lines)?;
-            if let Some(file) = svg
-                && app.settings.loudness != Loudness::Quiet
-            {
-                let place = safe(&file.display().to_string());
-                output::say(&[Line::from(format!("wrote the chart to {place}"))]);
-            }
         }
     }
     Ok(Exit::Ok)
-}
-
-/// Writes the chart. An earlier one is replaced, nothing else is.
-fn save(file: &Path, svg: &str) -> Result<(), CliError> {
-    let refused = |why| CliError::NotReplaced {
-        file: file.to_owned(),
-        why,
-    };
-    let unwritable = |source| CliError::Unwritable {
-        file: file.to_owned(),
-        source,
-    };
-    match whole_file::look(file).map_err(unwritable)? {
-        There::Nothing => {}
-        There::File if is_svg(file).map_err(unwritable)? => {}
-        There::File => return Err(refused("it is not an SVG file")),
-        There::Other => return Err(refused("it is a folder, symlink or device")),
-    }
-    whole_file::write(file, svg).map_err(unwritable)
-}
-
-/// Whether a file is an SVG, or empty.
-fn is_svg(file: &Path) -> io::Result<bool> {
-    let mut head = Vec::new();
-    File::open(file)?
-        .take(SVG_HEAD_BYTES)
-        .read_to_end(&mut head)?;
-    Ok(head.is_empty() || head.windows(4).any(|bytes| bytes == b"<svg"))
 }
 
 fn gather(app: &App, days: u32) -> Result<Figures, CliError> {
@@ -228,7 +176,6 @@ impl Figures {
                 })
                 .collect(),
             councils: None,
-            svg: None,
         }
     }
 

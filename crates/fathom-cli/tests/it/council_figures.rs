@@ -119,46 +119,6 @@ async fn c07_c09_stats_show_councils_by_depth_and_what_recursion_changed() {
         .prints("a<b>&");
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn c09_a_chart_is_written_whole_and_replaces_nothing_but_a_chart() {
-    let session = Session::new();
-    let nothing = session.run(&["stats", "--svg", "chart.svg"]);
-    nothing.fails(4, "F0492");
-    assert!(!session.path().join("chart.svg").exists());
-    ask(&session, &[1]).await;
-    // The second time it replaces the first.
-    for _ in 0..2 {
-        let json = session.run(&["stats", "--svg", "chart.svg", "--json"]);
-        assert_eq!(json.exits(0).json()["svg"], "chart.svg");
-    }
-    let svg = std::fs::read_to_string(session.path().join("chart.svg")).expect("it is there");
-    let document = roxmltree::Document::parse(&svg).expect("it is XML");
-    let mut texts = document.descendants().filter_map(|node| node.text());
-    assert!(texts.any(|text| text == "IT/a<b>&"), "{svg}");
-    session
-        .run(&["stats", "--svg", "chart.svg"])
-        .exits(0)
-        .says("wrote the chart to chart.svg");
-
-    session.write("notes.md", "dear diary");
-    std::fs::create_dir(session.path().join("folder")).expect("a folder");
-    std::os::unix::fs::symlink("chart.svg", session.path().join("link")).expect("a link");
-    for taken in ["notes.md", "folder", "link"] {
-        session.run(&["stats", "--svg", taken]).fails(2, "F0130");
-    }
-    session
-        .run(&["stats", "--svg", "gone/chart.svg"])
-        .fails(2, "F0131");
-    let notes = std::fs::read_to_string(session.path().join("notes.md")).expect("it is there");
-    assert_eq!(notes, "dear diary");
-    // Nothing unfinished is left lying about.
-    let names = std::fs::read_dir(session.path()).expect("the folder");
-    let drafts = names
-        .filter_map(Result::ok)
-        .filter(|entry| entry.file_name().to_string_lossy().starts_with(".fathom"));
-    assert_eq!(drafts.count(), 0);
-}
-
 #[test]
 fn c09_without_councils_nothing_is_said_of_them() {
     let session = Session::scripted(&[json!({"reply": "yes"})]);

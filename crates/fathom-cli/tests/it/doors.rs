@@ -31,7 +31,7 @@ enum Door {
     Tool(&'static str),
 }
 
-const DOORS: [(&str, Door); 13] = [
+const DOORS: [(&str, Door); 14] = [
     ("fathom-local/src/weights/hub.rs", Door::Weights),
     ("fathom-local/src/weights/pip.rs", Door::Weights),
     ("fathom-models/src/client.rs", Door::Model),
@@ -42,18 +42,18 @@ const DOORS: [(&str, Door); 13] = [
     ("fathom-store/src/symbols/redis.rs", Door::Symbols),
     ("fathom-tools/src/browser/driver.rs", Door::Tool("browser")),
     ("fathom-tools/src/browser/gate.rs", Door::Tool("browser")),
+    ("fathom-tools/src/browser/wire.rs", Door::Tool("browser")),
     ("fathom-tools/src/http/client.rs", Door::Tool("http")),
     ("fathom-tools/src/mcp/process.rs", Door::Tool("mcp")),
     ("fathom-tools/src/mcp/server.rs", Door::Tool("mcp")),
 ];
 
 /// What opens one.
-const SIGNS: [&str; 9] = [
+const SIGNS: [&str; 8] = [
     "Command::new(",
     "ClientBuilder::new(",
     "Client::builder(",
     "Client::open(",
-    "HttpConnector::new(",
     "StreamableHttpClientTransport::",
     "TcpListener::bind",
     "TcpStream::connect",

@@ -283,7 +283,7 @@ fn cases(world: &World) -> Vec<Case> {
         case("kill", &["--lift", "--why", letter]).silent(),
         case("override", &[EMAIL, "--why", letter]),
         case("verify", &[EMAIL]),
-        case("stats", &["--svg", "chart.svg"]).silent(),
+        case("stats", &[]).silent(),
         case(
             "models list",
             &["--base-url", "https://ann:Zq8mV7planted@db.kestrel.de/x"],
@@ -344,9 +344,7 @@ fn g10_no_command_shows_a_planted_value() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
-    // Files for people, and one that is meant as it is.
-    let chart = std::fs::read_to_string(world.session.path().join("chart.svg"));
-    assert!(!chart.expect("councils were drawn").contains("ann.planted@"));
+    // A file that is meant as it is.
     let export = std::fs::read_to_string(world.session.path().join("out.json"));
     assert!(export.expect("an export").contains(EMAIL));
 }

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use age::x25519;
-
+use super::age::{self, Body, Drawn, Recipient};
 use super::{History, HistoryError};
 
 /// Maximum number of a recipient's characters shown in an error.
@@ -21,25 +20,24 @@ impl History {
         let recipients = recipients
             .iter()
             .map(|recipient| {
-                recipient
-                    .trim()
-                    .parse()
-                    .map_err(|_| no_recipient(recipient))
+                Recipient::read(recipient.trim()).ok_or_else(|| no_recipient(recipient))
             })
-            .collect::<Result<Vec<x25519::Recipient>, _>>()?;
-        let recipients = recipients.iter().map(|one| one as &dyn age::Recipient);
-        let encryptor =
-            age::Encryptor::with_recipients(recipients).map_err(|_| no_recipient(""))?;
+            .collect::<Result<Vec<Recipient>, _>>()?;
+        let broken = |source| HistoryError::Export { source };
+        let drawn = Drawn::draw(recipients.len()).map_err(broken)?;
+        let head = age::head(&recipients, &drawn).map_err(broken)?;
+        let head = head.ok_or_else(|| no_recipient(""))?;
         let entries = self.read()?;
         let write = || -> io::Result<()> {
-            let mut sealed = encryptor.wrap_output(&mut *out)?;
+            out.write_all(head.as_bytes())?;
+            let mut body = Body::begin(out, &drawn)?;
             for entry in &entries {
-                serde_json::to_writer(&mut sealed, entry)?;
-                sealed.write_all(b"\n")?;
+                serde_json::to_writer(&mut body, entry)?;
+                body.write_all(b"\n")?;
             }
-            sealed.finish()?.flush()
+            body.finish()?.flush()
         };
-        write().map_err(|source| HistoryError::Export { source })
+        write().map_err(broken)
     }
 }
 

@@ -7,6 +7,7 @@
 //!
 //! A line contains everything that was added at once, so that a crash leaves all of it or nothing.
 
+mod age;
 mod error;
 mod export;
 mod line;

@@ -12,6 +12,7 @@ use fathom_store::history::{
 };
 use fathom_store::{Home, KeyRing};
 
+use crate::age_file::Identity;
 use crate::sample::run;
 
 const LINES: u64 = 20;
@@ -482,35 +483,35 @@ fn p08_an_export_opens_with_the_identity_of_age() {
     let place = Place::new();
     let (head, _) = place.session("demo", 3);
     let mut history = place.open("demo", Some(&head)).unwrap();
-    let first = age::x25519::Identity::generate();
-    let second = age::x25519::Identity::generate();
-    let stranger = age::x25519::Identity::generate();
-    let recipients = [&first, &second].map(|identity| identity.to_public().to_string());
+    let first = Identity::generate();
+    let second = Identity::generate();
+    let stranger = Identity::generate();
+    let recipients = [&first, &second].map(Identity::recipient);
     let recipients = recipients.each_ref().map(String::as_str);
     let mut out = Vec::new();
     history.export_age(&recipients, &mut out).unwrap();
     assert!(out.starts_with(b"age-encryption.org/v1\n"));
 
     for identity in [&first, &second] {
-        let plain = age::decrypt(identity, &out).unwrap();
+        let plain = identity.open(&out).unwrap();
         let plain = String::from_utf8(plain).unwrap();
         let entries = plain
             .lines()
             .map(|line| serde_json::from_str(line).unwrap());
         assert_eq!(entries.collect::<Vec<HistoryEntry>>(), said_until(3));
     }
-    assert!(age::decrypt(&stranger, &out).is_err());
+    assert_eq!(stranger.open(&out), None);
 }
 
 #[test]
 fn p08_an_export_for_nobody_is_refused_and_never_repeats_a_secret() {
-    use age::secrecy::ExposeSecret as _;
-
     let place = Place::new();
     let mut history = place.open("demo", None).unwrap();
-    let secret = age::x25519::Identity::generate().to_string();
-    let secret = secret.expose_secret();
-    for recipients in [&[][..], &[""], &["age1"], &[secret], &["x y z"]] {
+    let identity = Identity::generate();
+    let secret = identity.secret();
+    // It is one, so somebody could give it by mistake.
+    assert_eq!(Identity::read(&secret).recipient(), identity.recipient());
+    for recipients in [&[][..], &[""], &["age1"], &[&*secret], &["x y z"]] {
         let mut out = Vec::new();
         let error = history.export_age(recipients, &mut out).unwrap_err();
         assert!(matches!(error, HistoryError::Recipient { .. }), "{error}");
@@ -532,7 +533,7 @@ fn p08_an_export_that_cannot_be_written_says_so() {
     }
     let place = Place::new();
     let mut history = place.open("demo", None).unwrap();
-    let recipient = age::x25519::Identity::generate().to_public().to_string();
+    let recipient = Identity::generate().recipient();
     let error = history.export_age(&[&recipient], &mut Full).unwrap_err();
     assert!(matches!(error, HistoryError::Export { .. }), "{error}");
 }

@@ -4,6 +4,7 @@
     reason = "a fixture that cannot be built fails its test, and says where"
 )]
 
+mod age_file;
 mod answers;
 mod chain;
 mod channels;

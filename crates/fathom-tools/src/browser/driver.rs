@@ -6,8 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use fantoccini::{Client, ClientBuilder};
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, BufReader};
@@ -17,6 +15,7 @@ use tokio::time::timeout;
 
 use super::error::BrowserError;
 use super::gate::Gate;
+use super::wire::Client;
 
 /// Time limit for starting the driver or the browser: long, since waiting on a busy machine does no harm.
 const START_MS_MAX: u64 = 120_000;
@@ -100,15 +99,10 @@ impl Driver {
             .tempdir()
             .map_err(|source| BrowserError::Driver { source })?;
         let address = self.address().await?;
-        let mut builder = ClientBuilder::new(HttpConnector::new());
-        builder.capabilities(capabilities(
-            &self.installed.chromium,
-            &gate,
-            profile.path(),
-        ));
+        let capabilities = capabilities(&self.installed.chromium, &gate, profile.path());
         let connected = timeout(
             Duration::from_millis(START_MS_MAX),
-            builder.connect(&address),
+            Client::start(&address, capabilities),
         );
         let client = connected
             .await
@@ -254,10 +248,7 @@ pub(super) struct Session<'a> {
 impl Session<'_> {
     /// Closes the browser before its profile is deleted.
     pub(super) async fn close(self) {
-        let closed = timeout(
-            Duration::from_millis(START_MS_MAX),
-            self.client.clone().close(),
-        );
+        let closed = timeout(Duration::from_millis(START_MS_MAX), self.client.close());
         if !matches!(closed.await, Ok(Ok(()))) {
             tracing::warn!("the browser did not close");
         }

@@ -10,6 +10,7 @@ mod error;
 mod gate;
 mod page;
 mod walk;
+mod wire;
 
 use std::sync::Arc;
 

@@ -2,14 +2,13 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use fantoccini::elements::Element;
-use fantoccini::error::CmdError;
-use fantoccini::{Client, Locator};
 use fathom_core::effect::Evidence;
 use fathom_core::id::Digest;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 use super::driver::WINDOW;
+use super::wire::{Client, Element, WireError};
 
 /// Maximum size of a stored screenshot.
 const PICTURE_BYTES_MAX: usize = 150_000;
@@ -54,34 +53,33 @@ field.dispatchEvent(new Event('change', {bubbles: true}));
 return field.value;
 ";
 
-/// The visible elements that match a selector.
-pub(super) async fn visible(client: &Client, selector: &str) -> Result<Vec<Element>, CmdError> {
+/// The elements that a selector finds and a person would see.
+pub(super) async fn visible(client: &Client, selector: &str) -> Result<Vec<Element>, WireError> {
     let mut visible = Vec::new();
-    for element in client.find_all(Locator::Css(selector)).await? {
-        if element.is_displayed().await? {
+    for element in client.find_all(selector).await? {
+        if client.is_displayed(&element).await? {
             visible.push(element);
         }
     }
     Ok(visible)
 }
 
-/// Puts a text into a field. Returns true if the field then holds exactly that text.
-pub(super) async fn put(client: &Client, field: Element, text: &str) -> Result<bool, CmdError> {
-    let field = serde_json::to_value(field).map_err(CmdError::Json)?;
-    let held = client.execute(PUT, vec![field, text.into()]).await?;
-    // A text area has only one kind of line end.
+/// Puts a text into a field, and says whether the field now holds it to the letter.
+pub(super) async fn put(client: &Client, field: &Element, text: &str) -> Result<bool, WireError> {
+    let held = client.execute(PUT, vec![json!(field), text.into()]).await?;
+    // A text area knows one kind of line end.
     let wanted = text.replace("\r\n", "\n").replace('\r', "\n");
     Ok(held.as_str() == Some(&wanted))
 }
 
-/// Hash of the page's structure.
-pub(super) async fn skeleton(client: &Client) -> Result<Digest, CmdError> {
+/// Hash of how the page is built.
+pub(super) async fn skeleton(client: &Client) -> Result<Digest, WireError> {
     let skeleton = client.execute(SKELETON, Vec::new()).await?;
     Ok(digest(skeleton.as_str().unwrap_or_default().as_bytes()))
 }
 
 /// The page as text.
-pub(super) async fn shown(client: &Client) -> Result<String, CmdError> {
+pub(super) async fn shown(client: &Client) -> Result<String, WireError> {
     let page = client.execute(PAGE, Vec::new()).await?;
     Ok(page.as_str().unwrap_or_default().to_owned())
 }
@@ -111,8 +109,8 @@ pub(super) fn picture_evidence(step: &str, picture: &[u8]) -> Evidence {
     }
 }
 
-/// A screenshot as PNG; one that is too large is repeated with a smaller window.
-pub(super) async fn picture(client: &Client) -> Result<Vec<u8>, CmdError> {
+/// The window as PNG; one that is too large is taken again from a smaller window.
+pub(super) async fn picture(client: &Client) -> Result<Vec<u8>, WireError> {
     let picture = client.screenshot().await?;
     if picture.len() <= PICTURE_BYTES_MAX {
         return Ok(picture);

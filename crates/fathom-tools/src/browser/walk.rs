@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use fantoccini::elements::Element;
-use fantoccini::error::{CmdError, ErrorStatus};
 use fathom_core::effect::Evidence;
 use fathom_core::id::Digest;
 use serde_json::{Value, json};
@@ -12,6 +10,7 @@ use tokio::time::timeout;
 use super::declaration::{Act, Filling, Place, Step};
 use super::driver::{LOAD_MS_MAX, Session};
 use super::page;
+use super::wire::{Element, WireError};
 use crate::secret::{Secret, Secrets};
 
 /// Time limit of a step.
@@ -131,7 +130,7 @@ impl<'a> Walk<'a> {
                 let held = match (&fill.value, &fill.secret) {
                     (Some(value), _) => {
                         let text = self.filling.text(value);
-                        within(label, page::put(client, field, &text)).await?
+                        within(label, page::put(client, &field, &text)).await?
                     }
                     (None, name) => {
                         let name = name.as_deref().unwrap_or_default();
@@ -139,14 +138,13 @@ impl<'a> Walk<'a> {
                             name: name.to_owned(),
                         };
                         let secret = self.secrets.secret(name).ok_or_else(no_secret)?;
-                        // Only fields of this type keep what is typed out of screenshots.
-                        let kind = within(label, field.attr("type")).await?;
+                        let kind = within(label, client.attribute(&field, "type")).await?;
                         if kind.as_deref() != Some("password") {
                             let selector = fill.selector.clone();
                             return Err(Halt::Open { selector });
                         }
                         self.typed.push(secret.clone());
-                        within(label, page::put(client, field, secret.reveal())).await?
+                        within(label, page::put(client, &field, secret.reveal())).await?
                     }
                 };
                 let selector = fill.selector.clone();
@@ -155,7 +153,7 @@ impl<'a> Walk<'a> {
             Act::Click(selector) => {
                 self.unchanged(step, label).await?;
                 let element = self.only(selector, label).await?;
-                within(label, element.click()).await
+                within(label, client.click(&element)).await
             }
             Act::Expect(expect) => {
                 self.unchanged(step, label).await?;
@@ -164,7 +162,7 @@ impl<'a> Walk<'a> {
                 let Some(text) = &expect.text else {
                     return Ok(());
                 };
-                let shown = within(label, element.text()).await?;
+                let shown = within(label, client.text(&element)).await?;
                 let cause = "it says something else";
                 says(&shown, &self.filling.text(text))
                     .then_some(())
@@ -197,7 +195,7 @@ impl<'a> Walk<'a> {
         // A tunnel hides lost answers and repeated requests, so the click starts with a new one.
         self.session.gate.renew();
         let limit = Duration::from_millis(STEP_MS_MAX);
-        let clicked = match timeout(limit, element.click()).await {
+        let clicked = match timeout(limit, self.session.client.click(&element)).await {
             Ok(Ok(())) => Clicked::Yes,
             Ok(Err(error)) if was_not_clicked(&error) => Clicked::No(broken(&label, &error)),
             Ok(Err(error)) => Clicked::Perhaps(broken(&label, &error)),
@@ -222,7 +220,7 @@ impl<'a> Walk<'a> {
             let fits = match &expect.text {
                 None => true,
                 Some(text) => {
-                    let shown = within(&label, element.text()).await?;
+                    let shown = within(&label, self.session.client.text(element)).await?;
                     says(&shown, &self.filling.text(text))
                 }
             };
@@ -235,7 +233,7 @@ impl<'a> Walk<'a> {
     /// The address of the current page.
     pub(super) async fn address(&self) -> String {
         let url = within("address", self.session.client.current_url()).await;
-        url.map_or_else(|_| String::new(), |url| self.redacted(url.as_str()))
+        url.map_or_else(|_| String::new(), |url| self.redacted(&url))
     }
 
     fn redacted(&self, text: &str) -> String {
@@ -298,18 +296,18 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// True if the element was certainly not clicked.
-fn was_not_clicked(error: &CmdError) -> bool {
-    let CmdError::Standard(error) = error else {
+/// Whether the element was certainly not clicked.
+fn was_not_clicked(error: &WireError) -> bool {
+    let WireError::Refused { error, .. } = error else {
         return false;
     };
     // After any other error the click may have gone through.
     matches!(
-        error.error,
-        ErrorStatus::ElementClickIntercepted
-            | ErrorStatus::ElementNotInteractable
-            | ErrorStatus::StaleElementReference
-            | ErrorStatus::NoSuchElement
+        error.as_str(),
+        "element click intercepted"
+            | "element not interactable"
+            | "stale element reference"
+            | "no such element"
     )
 }
 
@@ -321,7 +319,7 @@ fn says(shown: &str, wanted: &str) -> bool {
 
 async fn within<T>(
     label: &str,
-    work: impl Future<Output = Result<T, CmdError>>,
+    work: impl Future<Output = Result<T, WireError>>,
 ) -> Result<T, Halt> {
     match timeout(Duration::from_millis(STEP_MS_MAX), work).await {
         Ok(done) => done.map_err(|error| broken(label, &error)),
@@ -329,7 +327,7 @@ async fn within<T>(
     }
 }
 
-fn broken(label: &str, error: &CmdError) -> Halt {
+fn broken(label: &str, error: &WireError) -> Halt {
     let cause = error.to_string();
     let cause = cause.lines().next().unwrap_or_default();
     Halt::Broken {
