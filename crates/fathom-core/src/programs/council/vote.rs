@@ -1,7 +1,6 @@
 //! What a voter said, read strictly: a reply is a vote, or it is a typed failure.
 
 mod confidence;
-mod json;
 mod labels;
 mod reading;
 

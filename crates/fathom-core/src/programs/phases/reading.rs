@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::payload::{Object, Piece, pieces};
 use crate::outcome::clip;
+use crate::programs::reply::{Object, Piece, after_thoughts, pieces};
 
 /// What marks a command, before an object or as its name.
 pub const MARK: &str = "⟐CMD";
@@ -51,7 +51,7 @@ pub struct Reading {
 /// Takes a reply apart.
 pub fn read(reply: &str) -> Reading {
     let mut reading = Reading::default();
-    let outside = reading.take_in(reply, Within::Reply);
+    let outside = reading.take_in(after_thoughts(reply), Within::Reply);
     if let Some(words) = reading.payload.as_ref().and_then(words_of) {
         // A model may write commands into its words; there they are commands too, and nothing to show.
         let words = words.to_owned();
@@ -83,7 +83,7 @@ impl Reading {
                 Piece::Object(object) if within == Within::Reply || is_marked => {
                     left.push_str(unmarked.unwrap_or(before));
                     done = object.to;
-                    self.take_object(object.members, is_marked);
+                    self.take_object(object.into_members(), is_marked);
                 }
                 Piece::Object(_) => {}
                 Piece::Broken(_) | Piece::Cut(_) => {

@@ -3,7 +3,7 @@
 use super::bare;
 use super::strings::ends_in_string;
 use super::submission::{Submission, is_expression};
-use super::thoughts::after_thoughts;
+use crate::programs::reply::after_thoughts;
 
 /// What a model wants with its turn.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,7 +12,6 @@ mod report;
 mod router;
 mod strings;
 mod submission;
-mod thoughts;
 mod words;
 
 use crate::amounts::Dimension;

@@ -1,0 +1,14 @@
+//! What a model's reply says: the one reader of all programs.
+//!
+//! Every program takes the thoughts from a reply first, here, so that a judge, a seat or a role that thinks aloud is read
+//! like one that does not. Time is linear in the length of a reply, whatever stands in it.
+
+mod error;
+mod json_objects;
+mod think_tags;
+mod vote_fields;
+
+pub use json_objects::{LEVELS_MAX, first_object};
+pub(crate) use json_objects::{Object, Piece, form, pieces};
+pub(crate) use think_tags::after_thoughts;
+pub(crate) use vote_fields::Members;
