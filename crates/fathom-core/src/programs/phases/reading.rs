@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::outcome::clip;
-use crate::programs::reply::{Object, Piece, after_thoughts, pieces};
+use crate::programs::reply::{Object, Piece, after_thoughts, pieces, without_fence_lines};
 
 /// What marks a command, before an object or as its name.
 pub const MARK: &str = "⟐CMD";
@@ -57,7 +57,7 @@ pub fn read(reply: &str) -> Reading {
         let words = words.to_owned();
         reading.words = reading.take_in(&words, Within::Words);
     } else {
-        reading.words = without_fences(&outside);
+        reading.words = without_fence_lines(&outside);
     }
     reading
 }
@@ -205,14 +205,6 @@ fn words_of(payload: &Map<String, Value>) -> Option<&str> {
         .iter()
         .filter_map(|name| payload.get(*name)?.as_str())
         .find(|words| !words.trim().is_empty())
-}
-
-/// Words without the fences of code that has been taken out.
-fn without_fences(text: &str) -> String {
-    let lines = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("```"));
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 #[cfg(test)]
