@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::close::Close;
-use super::schema::Schema;
+use super::reply::{Schema, passes};
 use crate::amounts::{Amounts, Dimension};
 use crate::contract::{Contract, RecursionPolicy, Role};
 use crate::event::ProgramSpec;
@@ -292,7 +292,7 @@ impl Direct {
     fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str);
         // A judge that did not finish may have meant to say more: its pass counts for nothing.
-        let verdict = judgement(said).filter(|pass| !pass || result.status == Status::Ok);
+        let verdict = passes(said).filter(|pass| !pass || result.status == Status::Ok);
         self.decisions.push(Decision {
             what: Text::from(match verdict {
                 Some(true) => "review passed",
@@ -392,17 +392,5 @@ impl Program for Direct {
             None => format!("{}{}", self.draft, self.speaking.1),
         };
         (!whole.trim().is_empty()).then(|| Text::new(whole))
-    }
-}
-
-/// PASS or FAIL as the first word, whatever marks stand around it; anything else is no verdict.
-fn judgement(said: &str) -> Option<bool> {
-    let word = said
-        .split(|c: char| !c.is_alphanumeric())
-        .find(|word| !word.is_empty())?;
-    match word.to_ascii_uppercase().as_str() {
-        "PASS" => Some(true),
-        "FAIL" => Some(false),
-        _ => None,
     }
 }

@@ -8,7 +8,6 @@ pub mod motion;
 pub mod phases;
 pub mod reply;
 pub mod rlm;
-mod schema;
 pub mod stages;
 pub mod tools;
 

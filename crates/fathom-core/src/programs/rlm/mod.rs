@@ -27,7 +27,7 @@ use crate::text::Text;
 
 use self::reply::{Heard, Turn};
 use super::close::Close;
-use super::schema::Schema;
+use super::reply::Schema;
 use choosing::Choosing;
 use questions::Questions;
 

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::confidence::{self, NoShare};
-use super::labels::{self, Labelled, Stated};
 use super::{Milli, Said, Unreadable, Vote};
+use crate::programs::reply::labels::{self, Labelled, Stated};
 use crate::programs::reply::{Members, Piece, after_thoughts, pieces};
 
 /// Most characters of a vote's reasoning.
