@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::close::Close;
-use super::reply::{Schema, passes};
+use super::reply::{Schema, after_thoughts, passes, unfenced};
 use crate::amounts::{Amounts, Dimension};
 use crate::contract::{Contract, RecursionPolicy, Role};
 use crate::event::ProgramSpec;
@@ -112,10 +112,10 @@ pub struct Direct {
     awaited: AskId,
     /// What the present call says after the question.
     more: Vec<Message>,
-    /// What whole replies have said so far.
+    /// What replies have said so far, with their thoughts.
     draft: String,
-    /// The whole answer that is being rewritten; it stands until another one is whole.
-    former: Option<String>,
+    /// The last whole answer, without thoughts; it stands until another one is whole.
+    answer: Option<String>,
     /// What the present attempt has said so far.
     speaking: (u16, String),
     continuations: u32,
@@ -136,7 +136,7 @@ impl Direct {
             awaited: AskId::default(),
             more: Vec::new(),
             draft: String::new(),
-            former: None,
+            answer: None,
             speaking: (0, String::new()),
             continuations: 0,
             revisions: 0,
@@ -217,10 +217,24 @@ impl Direct {
     }
 
     fn on_answer(&mut self, view: &View<'_>) -> Vec<Ask> {
-        self.former = None;
-        if let Some(problems) = self.schema.mismatch(self.draft.trim(), true) {
-            return self.send_back(&problems, view);
+        let draft = std::mem::take(&mut self.draft);
+        let mut answer = without_thoughts(&draft).to_owned();
+        if answer.trim().is_empty() {
+            return self.on_thoughts_alone(view);
         }
+        let problems = self.schema.mismatch(answer.trim(), true);
+        let json = problems.as_ref().map(|_| unfenced(&answer).into_owned());
+        // A fence around the JSON that was asked for is no part of it.
+        match json.filter(|json| self.schema.mismatch(json, true).is_none()) {
+            Some(json) => answer = json,
+            None => {
+                if let Some(problems) = problems {
+                    return self.send_back(answer, &problems, view);
+                }
+            }
+        }
+        let judged = answer.clone();
+        self.answer = Some(answer);
         let Some(review) = &self.params.review else {
             return self.finish(Status::Ok, StopReason::Success, "answered");
         };
@@ -246,7 +260,7 @@ impl Direct {
             return_format: "PASS or FAIL, then the reason".into(),
             goal: Text::new(format!(
                 "Rubric:\n{}\n\nQuestion:\n{}\n\nAnswer:\n{}",
-                review.rubric, self.goal, self.draft
+                review.rubric, self.goal, judged
             )),
             role: Role::Verifier,
             program: judge.spec(),
@@ -268,7 +282,22 @@ impl Direct {
         }))]
     }
 
-    fn send_back(&mut self, problems: &str, view: &View<'_>) -> Vec<Ask> {
+    /// A reply that is nothing but thoughts: the model is asked once more what it was asked.
+    fn on_thoughts_alone(&mut self, view: &View<'_>) -> Vec<Ask> {
+        if self.sent_back == SENT_BACK_MAX {
+            let said = "the model thought and gave no answer";
+            return self.finish(Status::NeedsReview, StopReason::NoNewInformation, said);
+        }
+        self.sent_back += 1;
+        let is_continued = |message: &Message| message.text.as_str() == CONTINUE;
+        if self.more.last().is_some_and(is_continued) {
+            self.more.clear();
+        }
+        self.call_again(view)
+    }
+
+    fn send_back(&mut self, answer: String, problems: &str, view: &View<'_>) -> Vec<Ask> {
+        self.answer = Some(answer);
         if self.sent_back == SENT_BACK_MAX {
             let said = format!("the answer does not meet its schema: {problems}");
             return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said);
@@ -280,10 +309,9 @@ impl Direct {
 
     /// Has the whole answer written again.
     fn rewrite(&mut self, why: String, view: &View<'_>) -> Vec<Ask> {
-        let draft = std::mem::take(&mut self.draft);
-        self.former = Some(draft.clone());
+        let answer = self.answer.clone().unwrap_or_default();
         let more = vec![
-            Message::new(Speaker::Assistant, draft),
+            Message::new(Speaker::Assistant, answer),
             Message::new(Speaker::User, why),
         ];
         self.call(more, view)
@@ -387,10 +415,23 @@ impl Program for Direct {
     }
 
     fn partial(&self) -> Option<Text> {
-        let whole = match &self.former {
-            Some(former) => former.clone(),
-            None => format!("{}{}", self.draft, self.speaking.1),
+        let answer = match &self.answer {
+            Some(answer) => answer.clone(),
+            None => {
+                let so_far = format!("{}{}", self.draft, self.speaking.1);
+                without_thoughts(&so_far).to_owned()
+            }
         };
-        (!whole.trim().is_empty()).then(|| Text::new(whole))
+        (!answer.trim().is_empty()).then(|| Text::new(answer))
+    }
+}
+
+/// What is said, without the thoughts before it and the lines between; where there are none, all of it as it is.
+fn without_thoughts(reply: &str) -> &str {
+    let said = after_thoughts(reply);
+    if said.len() < reply.len() {
+        said.trim_start()
+    } else {
+        said
     }
 }

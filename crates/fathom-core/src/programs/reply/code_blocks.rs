@@ -3,6 +3,9 @@
 //! They are read more freely than by [`crate::marker::Fences`], which streams text to people and must not change its mind:
 //! here a fence may also stand in a list, in a quote or after words. One table of cases has what each of the two says.
 
+use std::borrow::Cow;
+
+use super::think_tags::after_thoughts;
 use crate::programs::rlm::strings::ends_in_string;
 
 /// What models call Python.
@@ -85,6 +88,18 @@ pub(crate) struct Fenced<'a> {
     /// Where it begins in the reply, and where it ends.
     pub(crate) from: usize,
     pub(crate) to: usize,
+}
+
+/// What a reply says without the fence around it, where one block is all that it says.
+pub(crate) fn unfenced(reply: &str) -> Cow<'_, str> {
+    let said = after_thoughts(reply);
+    let mut blocks = blocks(said);
+    match blocks.pop() {
+        Some(block) if blocks.is_empty() && is_only(said, std::slice::from_ref(&block)) => {
+            Cow::Owned(block.code.trim().to_owned())
+        }
+        _ => Cow::Borrowed(said.trim()),
+    }
 }
 
 /// Words without the lines that are fences, where the code between them has been taken out.

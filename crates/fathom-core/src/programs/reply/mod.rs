@@ -13,7 +13,9 @@ pub(crate) mod unfenced_code;
 mod vote_fields;
 
 pub(crate) use answer_schema::Schema;
-pub(crate) use code_blocks::{Fenced, Kind, blocks, is_only, outside, without_fence_lines};
+pub(crate) use code_blocks::{
+    Fenced, Kind, blocks, is_only, outside, unfenced, without_fence_lines,
+};
 pub use json_objects::{LEVELS_MAX, first_object};
 pub(crate) use json_objects::{Object, Piece, form, pieces};
 pub(crate) use labels::passes;
