@@ -21,3 +21,7 @@ pub(crate) use json_objects::{Object, Piece, form, pieces};
 pub(crate) use labels::passes;
 pub(crate) use think_tags::after_thoughts;
 pub(crate) use vote_fields::Members;
+
+#[cfg(test)]
+#[path = "cases_tests.rs"]
+mod cases;
