@@ -222,16 +222,13 @@ impl Direct {
         if answer.trim().is_empty() {
             return self.on_thoughts_alone(view);
         }
-        let problems = self.schema.mismatch(answer.trim(), true);
-        let json = problems.as_ref().map(|_| unfenced(&answer).into_owned());
-        // A fence around the JSON that was asked for is no part of it.
-        match json.filter(|json| self.schema.mismatch(json, true).is_none()) {
-            Some(json) => answer = json,
-            None => {
-                if let Some(problems) = problems {
-                    return self.send_back(answer, &problems, view);
-                }
+        if let Some(problems) = self.schema.mismatch(answer.trim(), true) {
+            // A fence around the JSON that was asked for is no part of it.
+            let json = unfenced(&answer).into_owned();
+            if self.schema.mismatch(&json, true).is_some() {
+                return self.send_back(answer, &problems, view);
             }
+            answer = json;
         }
         let judged = answer.clone();
         self.answer = Some(answer);
@@ -415,13 +412,11 @@ impl Program for Direct {
     }
 
     fn partial(&self) -> Option<Text> {
-        let answer = match &self.answer {
-            Some(answer) => answer.clone(),
-            None => {
-                let so_far = format!("{}{}", self.draft, self.speaking.1);
-                without_thoughts(&so_far).to_owned()
-            }
+        let so_far = || {
+            let reply = format!("{}{}", self.draft, self.speaking.1);
+            without_thoughts(&reply).to_owned()
         };
+        let answer = self.answer.clone().unwrap_or_else(so_far);
         (!answer.trim().is_empty()).then(|| Text::new(answer))
     }
 }

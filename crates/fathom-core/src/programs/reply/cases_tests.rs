@@ -320,6 +320,12 @@ fn in_json() -> Vec<Case> {
             reply: "{'vote': 'REJECT'}",
             ..WORDS
         },
+    ]
+}
+
+fn cut_or_twice() -> Vec<Case> {
+    const REJECT: &str = r#"{"vote":"REJECT","confidence":80}"#;
+    vec![
         // Cut.
         Case {
             reply: "{\"vote\":\"REJECT\",\"confidence\":8",
@@ -352,7 +358,9 @@ fn in_json() -> Vec<Case> {
         Case {
             reply: "{\"vote\":\"REJECT\",\"confidence\":80} {\"vote\":\"REJECT\",\"confidence\":80}",
             form: "several",
-            ..REJECT_READ
+            vote: "REJECT 800",
+            payload: REJECT,
+            ..WORDS
         },
         Case {
             reply: "{\"reason\":\"\",\"vote\":\"no\",\"confidence\":5} {\"reason\":\"\",\"vote\":\"yes\",\"confidence\":5}",
@@ -416,7 +424,7 @@ fn in_blocks() -> Vec<Case> {
 }
 
 fn cases() -> Vec<Case> {
-    [in_words(), in_json(), in_blocks()].concat()
+    [in_words(), in_json(), cut_or_twice(), in_blocks()].concat()
 }
 
 #[test]

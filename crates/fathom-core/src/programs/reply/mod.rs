@@ -19,7 +19,7 @@ pub(crate) use code_blocks::{
 pub use json_objects::{LEVELS_MAX, first_object};
 pub(crate) use json_objects::{Object, Piece, form, pieces};
 pub(crate) use labels::passes;
-pub(crate) use think_tags::after_thoughts;
+pub(crate) use think_tags::{after_thoughts, said};
 pub(crate) use vote_fields::Members;
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a model thinks before it speaks is no part of what it says.
 
 use super::json_objects::{Piece, pieces};
+use crate::text::Text;
 
 /// How thoughts begin and end, in small letters. The first is what templates of chats begin by themselves.
 const MARKS: [(&str, &str); 9] = [
@@ -37,6 +38,16 @@ pub(crate) fn after_thoughts(reply: &str) -> &str {
     let word = said.strip_prefix(' ').filter(|_| at > 0);
     word.filter(|word| !word.starts_with(char::is_whitespace))
         .unwrap_or(said)
+}
+
+/// What is said after thoughts, as a text; where there are none, the same text, shared.
+pub(crate) fn said(reply: &Text) -> Text {
+    let said = after_thoughts(reply.as_str());
+    if said.len() == reply.as_str().len() {
+        reply.clone()
+    } else {
+        Text::from(said.trim())
+    }
 }
 
 /// Where the thought begins that a text begins with, and how it ends.

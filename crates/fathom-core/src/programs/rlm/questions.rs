@@ -20,7 +20,7 @@ use crate::model::{Delivery, Ending, Message, ModelRole, Recall, Reply, Speaker}
 use crate::outcome::{EpisodeResult, Status};
 use crate::packet::Packet;
 use crate::program::{Ask, ModelAsk, OnOutage, View};
-use crate::programs::reply::after_thoughts;
+use crate::programs::reply::said;
 use crate::recursion::{Class, SpawnRequest, Trigger};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
@@ -224,7 +224,7 @@ impl Questions {
             self.subcalls -= 1;
             self.memoised += 1;
         }
-        let text = spoken(&reply.text);
+        let text = said(&reply.text);
         let outcome = match reply.ending {
             Ending::Complete if text.is_blank() => {
                 let message = "the reply is nothing but thoughts";
@@ -237,7 +237,7 @@ impl Questions {
             Ending::Truncated => CellOutcome::Fault(CellFault {
                 kind: FaultKind::Truncated,
                 message: Text::from("the reply ran into its output cap"),
-                partial: Some(text),
+                partial: Some(text).filter(|text| !text.is_blank()),
             }),
         };
         self.on_leaf(ask, &outcome)
@@ -372,16 +372,6 @@ impl Questions {
             cell: self.cell,
             answer: Box::new(CellAnswer { id, reply }),
         }
-    }
-}
-
-/// What a reply says. Without thoughts it is the same text, shared.
-fn spoken(reply: &Text) -> Text {
-    let said = after_thoughts(reply.as_str());
-    if said.len() == reply.as_str().len() {
-        reply.clone()
-    } else {
-        Text::from(said.trim())
     }
 }
 
