@@ -28,6 +28,7 @@ mod people;
 mod phases;
 mod publishing;
 mod redact;
+mod replies;
 mod rlm;
 mod saying;
 mod session;
