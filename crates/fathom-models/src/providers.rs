@@ -165,10 +165,19 @@ fn words(content: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts
             .iter()
+            .filter(|part| !is_thought(part))
             .filter_map(|part| part["text"].as_str())
             .collect(),
         _ => String::new(),
     }
+}
+
+/// Whether a part of a reply is what the model thought before it, which is no part of what it says. Most servers have that
+/// in a member of its own (`reasoning_content`, `reasoning`, `thinking`), which nobody reads.
+fn is_thought(part: &Value) -> bool {
+    const TYPES: [&str; 4] = ["thinking", "thought", "reasoning", "reasoning_content"];
+    let is_type = |kind: &str| TYPES.contains(&kind);
+    part["type"].as_str().is_some_and(is_type) || part["thought"] == true
 }
 
 /// The error in an answer, if there is one.

@@ -1,8 +1,9 @@
 //! Any reply is taken apart within bounds. What a whole parser reads as an object is found as that object, and a payload
-//! that is written down is read as the same payload.
+//! that is written down is read as the same payload, also after thoughts.
 #![no_main]
 
-use fathom_core::programs::phases::{LEVELS_MAX, MARK, first_object, read};
+use fathom_core::programs::phases::{MARK, read};
+use fathom_core::programs::reply::{LEVELS_MAX, first_object};
 use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
@@ -48,7 +49,8 @@ fuzz_target!(|reply: &[u8]| {
         return;
     }
     let fenced = format!("Here it is:\n```json\n{written:#}\n```\n");
-    for text in [written.to_string(), fenced] {
+    let thought = format!("<think>\nPerhaps {{\"next_phase\":\"b\"}}?\n</think>\n{written}");
+    for text in [written.to_string(), fenced, thought] {
         assert_eq!(read(&text).payload.as_ref(), Some(&payload));
     }
 });

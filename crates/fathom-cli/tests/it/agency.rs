@@ -213,6 +213,39 @@ async fn whole_story(lane: &str, publish: &str, reply: &str) {
     }
 }
 
+/// Each role weighs something else before it says what it says; the judge of the asset fails it once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn h04_roles_that_think_aloud_are_read_like_those_that_do_not() {
+    let thoughts = "<think>\nPASS? FAIL? {\"title\": \"No\", \"text\": \"No\", \"risk\": \"high\"}\n</think>\n\n";
+    let thinking = |mut line: Value| {
+        let reply = line["reply"].as_str().unwrap_or_default();
+        line["reply"] = json!(format!("{thoughts}{reply}"));
+        line["times"] = json!(2);
+        line
+    };
+    let fails = json!({ "match": "PASS or FAIL", "reply": format!("{thoughts}FAIL It is dull.") });
+    let mut lines = vec![fails];
+    lines.extend(script().into_iter().map(thinking));
+    let agency = Agency::on(visited("api")).await;
+    agency.session.script("answers.jsonl", &lines);
+
+    let waits = agency.begin("api").await;
+    assert_eq!(waits.exit, Some(3), "{}", waits.stderr);
+    let waits = agency.approve().await;
+    assert_eq!(waits.exit, Some(3), "{}", waits.stderr);
+    let done = agency.approve().await;
+    assert_eq!(done.exit, Some(0), "{}\n{}", done.stdout, done.stderr);
+    let post = &agency.platform.posts()[0];
+    assert_eq!(post.title, "Linocut, Saturday 24 April");
+    assert!(!post.text.contains("think"), "{}", post.text);
+    let reply = &agency.platform.replies()[0];
+    assert_eq!(reply.text, "Yes: children from 12 years, with an adult.");
+    let told = agency.run(&["show", &agency.session.newest()]).await.stdout;
+    for verdict in ["FAIL It is dull.", "PASS Every fact"] {
+        assert!(told.contains(verdict), "{verdict} is missing from\n{told}");
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn e09_seven_roles_publish_and_answer_through_the_api() {
     whole_story("api", "publish", "reply").await;

@@ -29,6 +29,7 @@ mod people;
 mod phases;
 mod publishing;
 mod redact;
+mod replies;
 mod rlm;
 mod saying;
 mod session;

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::close::Close;
-use super::schema::Schema;
+use super::reply::{Schema, after_thoughts, passes, unfenced};
 use crate::amounts::{Amounts, Dimension};
 use crate::contract::{Contract, RecursionPolicy, Role};
 use crate::event::ProgramSpec;
@@ -112,10 +112,10 @@ pub struct Direct {
     awaited: AskId,
     /// What the present call says after the question.
     more: Vec<Message>,
-    /// What whole replies have said so far.
+    /// What replies have said so far, with their thoughts.
     draft: String,
-    /// The whole answer that is being rewritten; it stands until another one is whole.
-    former: Option<String>,
+    /// The last whole answer, without thoughts; it stands until another one is whole.
+    answer: Option<String>,
     /// What the present attempt has said so far.
     speaking: (u16, String),
     continuations: u32,
@@ -136,7 +136,7 @@ impl Direct {
             awaited: AskId::default(),
             more: Vec::new(),
             draft: String::new(),
-            former: None,
+            answer: None,
             speaking: (0, String::new()),
             continuations: 0,
             revisions: 0,
@@ -217,10 +217,21 @@ impl Direct {
     }
 
     fn on_answer(&mut self, view: &View<'_>) -> Vec<Ask> {
-        self.former = None;
-        if let Some(problems) = self.schema.mismatch(self.draft.trim(), true) {
-            return self.send_back(&problems, view);
+        let draft = std::mem::take(&mut self.draft);
+        let mut answer = without_thoughts(&draft).to_owned();
+        if answer.trim().is_empty() {
+            return self.on_thoughts_alone(view);
         }
+        if let Some(problems) = self.schema.mismatch(answer.trim(), true) {
+            // A fence around the JSON that was asked for is no part of it.
+            let json = unfenced(&answer).into_owned();
+            if self.schema.mismatch(&json, true).is_some() {
+                return self.send_back(answer, &problems, view);
+            }
+            answer = json;
+        }
+        let judged = answer.clone();
+        self.answer = Some(answer);
         let Some(review) = &self.params.review else {
             return self.finish(Status::Ok, StopReason::Success, "answered");
         };
@@ -246,7 +257,7 @@ impl Direct {
             return_format: "PASS or FAIL, then the reason".into(),
             goal: Text::new(format!(
                 "Rubric:\n{}\n\nQuestion:\n{}\n\nAnswer:\n{}",
-                review.rubric, self.goal, self.draft
+                review.rubric, self.goal, judged
             )),
             role: Role::Verifier,
             program: judge.spec(),
@@ -268,7 +279,22 @@ impl Direct {
         }))]
     }
 
-    fn send_back(&mut self, problems: &str, view: &View<'_>) -> Vec<Ask> {
+    /// A reply that is nothing but thoughts: the model is asked once more what it was asked.
+    fn on_thoughts_alone(&mut self, view: &View<'_>) -> Vec<Ask> {
+        if self.sent_back == SENT_BACK_MAX {
+            let said = "the model thought and gave no answer";
+            return self.finish(Status::NeedsReview, StopReason::NoNewInformation, said);
+        }
+        self.sent_back += 1;
+        let is_continued = |message: &Message| message.text.as_str() == CONTINUE;
+        if self.more.last().is_some_and(is_continued) {
+            self.more.clear();
+        }
+        self.call_again(view)
+    }
+
+    fn send_back(&mut self, answer: String, problems: &str, view: &View<'_>) -> Vec<Ask> {
+        self.answer = Some(answer);
         if self.sent_back == SENT_BACK_MAX {
             let said = format!("the answer does not meet its schema: {problems}");
             return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said);
@@ -280,10 +306,9 @@ impl Direct {
 
     /// Has the whole answer written again.
     fn rewrite(&mut self, why: String, view: &View<'_>) -> Vec<Ask> {
-        let draft = std::mem::take(&mut self.draft);
-        self.former = Some(draft.clone());
+        let answer = self.answer.clone().unwrap_or_default();
         let more = vec![
-            Message::new(Speaker::Assistant, draft),
+            Message::new(Speaker::Assistant, answer),
             Message::new(Speaker::User, why),
         ];
         self.call(more, view)
@@ -292,7 +317,7 @@ impl Direct {
     fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str);
         // A judge that did not finish may have meant to say more: its pass counts for nothing.
-        let verdict = judgement(said).filter(|pass| !pass || result.status == Status::Ok);
+        let verdict = passes(said).filter(|pass| !pass || result.status == Status::Ok);
         self.decisions.push(Decision {
             what: Text::from(match verdict {
                 Some(true) => "review passed",
@@ -387,22 +412,21 @@ impl Program for Direct {
     }
 
     fn partial(&self) -> Option<Text> {
-        let whole = match &self.former {
-            Some(former) => former.clone(),
-            None => format!("{}{}", self.draft, self.speaking.1),
+        let so_far = || {
+            let reply = format!("{}{}", self.draft, self.speaking.1);
+            without_thoughts(&reply).to_owned()
         };
-        (!whole.trim().is_empty()).then(|| Text::new(whole))
+        let answer = self.answer.clone().unwrap_or_else(so_far);
+        (!answer.trim().is_empty()).then(|| Text::new(answer))
     }
 }
 
-/// PASS or FAIL as the first word, whatever marks stand around it; anything else is no verdict.
-fn judgement(said: &str) -> Option<bool> {
-    let word = said
-        .split(|c: char| !c.is_alphanumeric())
-        .find(|word| !word.is_empty())?;
-    match word.to_ascii_uppercase().as_str() {
-        "PASS" => Some(true),
-        "FAIL" => Some(false),
-        _ => None,
+/// What is said, without the thoughts before it and the lines between; where there are none, all of it as it is.
+fn without_thoughts(reply: &str) -> &str {
+    let said = after_thoughts(reply);
+    if said.len() < reply.len() {
+        said.trim_start()
+    } else {
+        said
     }
 }

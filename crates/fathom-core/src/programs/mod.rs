@@ -6,8 +6,8 @@ pub mod council;
 pub mod direct;
 pub mod motion;
 pub mod phases;
+pub mod reply;
 pub mod rlm;
-mod schema;
 pub mod stages;
 pub mod tools;
 

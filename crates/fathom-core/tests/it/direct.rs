@@ -124,6 +124,53 @@ fn r06_an_answer_that_does_not_meet_its_schema_is_sent_back() {
 }
 
 #[test]
+fn h04_a_fence_or_thoughts_around_the_json_are_no_part_of_it() {
+    let params = Params {
+        schema: Some(serde_json::json!({"type": "object", "required": ["cause"]})),
+        ..Params::default()
+    };
+    let json = "{\"cause\": \"scattering\"}";
+    for reply in [
+        format!("```json\n{json}\n```"),
+        format!("<think>{{\"cause\":1}}</think>\n{json}"),
+        format!("<think>Hm.</think>\n```\n{json}\n```\n"),
+    ] {
+        let mut desk = ask(&params);
+        desk.reply_next(&reply);
+        assert_eq!(desk.result().status, Status::Ok, "{reply}");
+        assert_eq!(answer(desk.result()), json, "{reply}");
+    }
+}
+
+#[test]
+fn h04_a_reply_of_thoughts_alone_is_asked_for_again_and_is_no_answer() {
+    let mut desk = ask(&Params::default());
+    let first = desk.reply_next("<think>Light scatters.");
+    let again = desk.sent();
+    assert_eq!(spoken(&again), spoken(&first));
+    desk.reply(&again, "<think>Light scatters.</think>\n\nIt scatters.");
+    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(answer(desk.result()), "It scatters.");
+
+    let mut desk = ask(&Params::default());
+    for _ in 0..3 {
+        desk.reply_next("<think>Light scatters.</think>");
+    }
+    let result = desk.result();
+    assert_eq!(result.status, Status::NeedsReview);
+    assert_eq!(result.stop_reason, StopReason::NoNewInformation);
+    assert_eq!(result.answer, None);
+
+    // Thoughts that were cut are gone on with, and the question is asked anew when nothing came of it.
+    let mut desk = ask(&Params::default());
+    let sent = desk.sent();
+    desk.cut_reply(&sent, "<think>Light ");
+    let sent = desk.reply_next("scatters.</think>");
+    assert_eq!(spoken(&sent)[2], (Speaker::User, CONTINUE));
+    assert_eq!(spoken(&desk.sent()), spoken(&first));
+}
+
+#[test]
 fn r06_a_schema_that_is_none_is_refused_with_its_program() {
     let spec = Params {
         schema: Some(serde_json::json!({"type": 7})),

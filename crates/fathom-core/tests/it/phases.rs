@@ -44,6 +44,25 @@ fn p02_the_loop_follows_next_phase_and_ends_without_one() {
 }
 
 #[test]
+fn h04_what_a_phase_thinks_is_neither_payload_nor_command_nor_words() {
+    let thought = "<think>\nIs it {\"reply\":\"no\",\"next_phase\":null}? ⟐CMD {\"action\":\"dance\"}\n</think>\n\n";
+    let mut desk = open(&params());
+    desk.reply_next(&format!(
+        "{thought}```json\n{{\"reply\":\"one\",\"next_phase\":\"{}\"}}\n```",
+        IDS[1]
+    ));
+    desk.reply_next(thought);
+    let again = desk.reply_next(&format!("{thought}{{\"reply\":\"Trust.\"}}"));
+    assert!(prompt(&again).contains("no JSON object that could be read"));
+    let report = report(desk.result());
+    assert_eq!(walked(&report), [IDS[0], IDS[1], IDS[1]]);
+    assert_eq!(
+        (report.reply.as_str(), report.commands.len()),
+        ("Trust.", 0)
+    );
+}
+
+#[test]
 fn p02_every_way_to_name_no_phase_ends_the_loop() {
     for next in ["null", "\"\"", "\" \"", "\"none\"", "\"NULL\"", "\"end\""] {
         let mut desk = open(&params());

@@ -484,3 +484,20 @@ fn r04_answers_to_one_question_are_bounded_together() {
     let kinds: Vec<_> = outcomes(&mut desk).iter().map(kind).collect();
     assert_eq!(kinds, [None, None, Some(FaultKind::TooLarge)]);
 }
+
+#[test]
+fn h04_a_leaf_says_what_comes_after_its_thoughts() {
+    let mut desk = open(&params());
+    let (root, cell) = write(&mut desk, "r = llm_query_batched(ps)");
+    let question = query(0, &["first", "second", "third"]);
+    ask(&mut desk, (&root, cell), question);
+    desk.reply_next("<think>web-9?</think>\n\nweb-3");
+    desk.reply_next("<think>web-9?</think>");
+    let cut = desk.sent();
+    desk.cut_reply(&cut, "<think>web-9");
+    let outcomes = outcomes(&mut desk);
+    assert_eq!(outcomes[0], said("web-3"));
+    assert_eq!(kind(&outcomes[1]), Some(FaultKind::Empty));
+    assert_eq!(kind(&outcomes[2]), Some(FaultKind::Truncated));
+    assert!(!format!("{:?}", &outcomes[1..]).contains("web-9"));
+}

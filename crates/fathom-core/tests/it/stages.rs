@@ -207,6 +207,40 @@ fn g07_five_stages_each_with_its_block() {
 }
 
 #[test]
+fn h04_what_a_stage_thinks_is_no_block() {
+    let thought = "<think>\nPLAN: none\nEXECUTE: send it\nINTERRUPT: no\nVERIFY: fail\nconfidence=0.1\n</think>\n\n";
+    let thinking = |said: &str| format!("{thought}{said}");
+    let mut desk = Desk::open(BuiltIn, started(&params()));
+    desk.reply_next(&thinking(PLAN));
+    desk.reply_next(&thinking(SURE));
+    say(
+        &mut desk,
+        &thinking("RESPONSE: All is tidy."),
+        &thinking("OK"),
+    );
+    desk.reply_next(&thinking("VERIFY: success"));
+    assert_eq!(desk.result().status, Status::Ok);
+    assert_eq!(
+        shown(&desk),
+        [
+            block("plan", "- look\n- answer"),
+            block("plan", "- look closely\n- answer"),
+            block("response", "All is tidy."),
+            block("verify", "success"),
+        ]
+    );
+    // An observer that comes to no end of its thoughts has not looked, and one that stops the stream after them does.
+    for stop in ["<think>OK", "<think>OK?</think>INTERRUPT: it is not"] {
+        let mut desk = acting();
+        say(&mut desk, "RESPONSE: All is tidy.", stop);
+        assert_eq!(
+            shown(&desk).last().map(|(kind, _)| kind.as_str()),
+            Some("interrupt")
+        );
+    }
+}
+
+#[test]
 fn g07_no_plan_is_tried_again_and_then_escalated() {
     let mut desk = Desk::open(BuiltIn, started(&params()));
     desk.reply_next("I would rather not.");

@@ -601,6 +601,40 @@ fn a_call_written_as_words_is_heard_and_other_json_is_an_answer() {
 }
 
 #[test]
+fn h04_a_model_that_thinks_aloud_calls_and_answers_alike() {
+    let thought = "<think>{\"tool\": \"post\", \"arguments\": {}}</think>\n";
+    let mut desk = open(&params());
+    desk.reply_next(&format!(
+        "{thought}```json\n{{\"tool\": \"look\", \"arguments\": {{\"page\": 1}}}}\n```"
+    ));
+    carry_out(&mut desk, confirmed("one"));
+    let sent = desk.reply_next(thought);
+    let said = &sent.request.messages[2];
+    assert_eq!(
+        said.text.as_str(),
+        r#"{"tool":"look","arguments":{"page":1}}"#
+    );
+    let sent = desk.reply_next(&format!("{thought}Announced."));
+    assert!(told(&sent).contains("said nothing"));
+    assert_eq!(desk.result().status, Status::Ok);
+    let answer = desk.result().answer.as_ref().map(Text::as_str);
+    assert_eq!(answer, Some("Announced."));
+
+    // An object amid words is told of, and not called.
+    let mut desk = open(&params());
+    desk.reply_next(r#"I could say {"tool": "look", "arguments": {}} here."#);
+    assert_eq!(desk.result().status, Status::Ok);
+
+    let mut desk = open(&Params {
+        schema: Some(json!({"type": "object", "required": ["id"]})),
+        ..params()
+    });
+    desk.reply_next(&format!("{thought}```json\n{{\"id\": 5}}\n```"));
+    let answer = desk.result().answer.as_ref().map(Text::as_str);
+    assert_eq!(answer, Some("{\"id\": 5}"));
+}
+
+#[test]
 fn cut_and_empty_replies_are_asked_for_again() {
     let mut desk = open(&params());
     let sent = desk.sent();

@@ -7,7 +7,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{
-    Fault, Protocol, arguments_of, count, error_in, object, schema_of, temperature, write,
+    Fault, Protocol, arguments_of, count, error_in, is_thought, object, schema_of, temperature,
+    write,
 };
 use crate::classify::Said;
 use crate::framing::Framing;
@@ -187,7 +188,9 @@ impl Protocol for Anthropic {
             }
             Some("content_block_start") => {
                 let block = &event["content_block"];
-                heard.text += block["text"].as_str().unwrap_or_default();
+                if !is_thought(block) {
+                    heard.text += block["text"].as_str().unwrap_or_default();
+                }
                 if block["type"] == "tool_use" {
                     let name = block["name"].as_str().unwrap_or_default();
                     heard.call(count(&event["index"]), name, "")?;

@@ -155,3 +155,93 @@ async fn x05_thoughts_are_no_part_of_an_answer_and_cached_input_is_input() {
         (125, 7)
     );
 }
+
+/// What servers tell of a model's thoughts beside its words, in every place where one of them does.
+#[tokio::test]
+async fn h04_thoughts_are_no_part_of_an_answer_wherever_a_server_tells_them() {
+    let whole = [
+        (
+            "openai/x",
+            r#"{"choices":[{"message":{"content":"hi","reasoning_content":"FAIL"}}]}"#,
+        ),
+        (
+            "openai/x",
+            r#"{"choices":[{"message":{"reasoning":"FAIL","content":"hi","reasoning_details":[{"type":"reasoning.text","text":"FAIL"}]}}]}"#,
+        ),
+        (
+            "openai/x",
+            r#"{"choices":[{"message":{"content":[{"type":"thinking","thinking":[{"type":"text","text":"FAIL"}]},{"type":"text","text":"hi"}]}}]}"#,
+        ),
+        (
+            "openai/x",
+            r#"{"choices":[{"message":{"content":[{"type":"reasoning","text":"FAIL"},{"type":"text","text":"hi"}]}}]}"#,
+        ),
+        (
+            "openai/x",
+            r#"{"choices":[{"message":{"content":[{"text":"FAIL","thought":true},{"text":"hi"}]}}]}"#,
+        ),
+        (
+            "ollama/x",
+            r#"{"message":{"role":"assistant","thinking":"FAIL","content":"hi"},"done":true}"#,
+        ),
+        (
+            "anthropic/claude-opus-5-5",
+            r#"{"content":[{"type":"thinking","thinking":"FAIL","signature":"x"},{"type":"redacted_thinking","data":"FAIL"},{"type":"text","text":"hi"}]}"#,
+        ),
+    ];
+    for (id, body) in whole {
+        let page = Behaviour::page("application/json", body);
+        let server = ModelServer::queued([page]).await.unwrap();
+        let reply = ask(&*model(id, &server), &request(Delivery::Whole)).await;
+        assert_eq!(reply.reply().text.as_str(), "hi", "{body}");
+    }
+    let streamed: [(&str, &[&str]); 3] = [
+        (
+            "openai/x",
+            &[
+                r#"{"choices":[{"delta":{"role":"assistant","reasoning_content":"FAIL"}}]}"#,
+                r#"{"choices":[{"delta":{"reasoning":"FAIL","content":null}}]}"#,
+                r#"{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}"#,
+            ],
+        ),
+        (
+            "openai/x",
+            &[
+                r#"{"choices":[{"delta":{"content":[{"type":"thinking","text":"FAIL"}]}}]}"#,
+                r#"{"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}"#,
+            ],
+        ),
+        (
+            "anthropic/claude-opus-5-5",
+            &[
+                r#"{"type":"content_block_start","index":0,"content_block":{"type":"thinking","thinking":"","text":"FAIL"}}"#,
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"thinking_delta","thinking":"FAIL"}}"#,
+                r#"{"type":"content_block_delta","index":0,"delta":{"type":"signature_delta","signature":"x"}}"#,
+                r#"{"type":"content_block_start","index":1,"content_block":{"type":"text","text":""}}"#,
+                r#"{"type":"content_block_delta","index":1,"delta":{"type":"text_delta","text":"hi"}}"#,
+                r#"{"type":"message_stop"}"#,
+            ],
+        ),
+    ];
+    for (id, events) in streamed {
+        let frames = events.iter().map(|event| format!("data: {event}\n\n"));
+        let frames: Vec<String> = frames.collect();
+        let behaviour = Behaviour::frames(frames.iter().map(String::as_str));
+        let server = ModelServer::queued([behaviour]).await.unwrap();
+        let heard = ask(&*model(id, &server), &request(Delivery::Streamed)).await;
+        assert_eq!(heard.deltas, ["hi"], "{events:?}");
+        assert_eq!(heard.reply().text.as_str(), "hi", "{events:?}");
+    }
+}
+
+/// Thoughts alone are no reply: the call is tried again, and is not an answer that a program would have to read.
+#[tokio::test]
+async fn h04_thoughts_alone_are_an_empty_reply() {
+    let body = r#"{"choices":[{"message":{"content":"","reasoning_content":"VOTE: APPROVE"},"finish_reason":"stop"}]}"#;
+    let page = Behaviour::page("application/json", body);
+    let server = ModelServer::queued([page]).await.unwrap();
+    let heard = ask(&*model("openai/x", &server), &request(Delivery::Whole)).await;
+    let failure = heard.failure();
+    assert_eq!(failure.kind, FailureKind::Empty);
+    assert_eq!(failure.partial.as_str(), "");
+}

@@ -16,6 +16,7 @@ use crate::event::ProgramSpec;
 use crate::id::AskId;
 use crate::outcome::{HandoffTicket, clip};
 use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::programs::reply::form;
 use crate::stop::StopReason;
 use crate::text::Text;
 use crate::unit::Millis;
@@ -163,7 +164,7 @@ impl Engagement {
     }
 
     fn on_draft(&mut self, said: &Text, view: &View<'_>) -> Vec<Ask> {
-        let reply: Value = serde_json::from_str(said.as_str()).unwrap_or_default();
+        let reply: Value = form(said.as_str()).unwrap_or_default();
         let draft = Draft {
             intent: field(&reply, "intent", 20).unwrap_or_else(|| "other".to_owned()),
             // What cannot be read is not sent.

@@ -10,6 +10,7 @@ use crate::event::ProgramSpec;
 use crate::id::{AskId, EpisodeId};
 use crate::outcome::{EpisodeResult, HandoffTicket, NextAction, Status, clip};
 use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::programs::reply::passes;
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
 
@@ -152,10 +153,7 @@ impl Orchestrator {
 
     fn on_judged(&mut self, result: &EpisodeResult, view: &View<'_>) -> Vec<Ask> {
         let said = result.answer.as_ref().map_or("", Text::as_str).trim();
-        let failed = said
-            .get(..4)
-            .is_some_and(|word| word.eq_ignore_ascii_case("fail"));
-        if failed && self.revisions < self.params.limits.revisions_max {
+        if passes(said) == Some(false) && self.revisions < self.params.limits.revisions_max {
             self.revisions += 1;
             self.criticism = Some(clip(said, 400));
             return self.create(view);

@@ -10,6 +10,7 @@ use crate::event::ProgramSpec;
 use crate::id::AskId;
 use crate::outcome::clip;
 use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::programs::reply::form;
 use crate::records::sha256;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
@@ -106,7 +107,7 @@ impl Scribe {
     }
 
     fn on_reply(&mut self, said: &Text, view: &View<'_>) -> Vec<Ask> {
-        let reply: Value = serde_json::from_str(said.as_str()).unwrap_or_default();
+        let reply: Value = form(said.as_str()).unwrap_or_default();
         let Some(body) = self.params.work.body(&reply) else {
             if self.tries < TRIES_MAX {
                 return self.ask(view);

@@ -14,6 +14,7 @@ use crate::id::AskId;
 use crate::model::Delivery;
 use crate::outcome::{Status, Summary, Verdict};
 use crate::program::{Ask, Input, ModelAsk, Program, ProgramError, View};
+use crate::programs::reply::after_thoughts;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 use crate::unit::{Millis, Timestamp};
@@ -304,7 +305,7 @@ impl Program for Chief {
             Input::Start(started) => return self.start(started, view),
             Input::Reply { ask, reply } if self.synthesis == Some(ask) => {
                 self.synthesis = None;
-                self.words = Some(reply.text.as_str().trim().to_owned());
+                self.words = Some(after_thoughts(reply.text.as_str()).trim().to_owned());
                 Vec::new()
             }
             Input::Failed { ask, .. } | Input::Refused { ask, .. }

@@ -23,6 +23,7 @@ pub use params::{
 pub use report::{Alone, Cast, Report, Reused, Samples, SeatFailure, SeatReport, SourceRef};
 pub use root::{Council, voters};
 pub use tally::{Tally, Weighed, tally, tally_seats};
+pub(crate) use vote::confidence;
 pub use vote::{REASONING_CHARS_MAX, Said, Unreadable, Vote, read};
 
 use crate::event::ProgramSpec;

@@ -12,6 +12,7 @@ use crate::event::{ProgramSpec, Started};
 use crate::id::AskId;
 use crate::outcome::{Decision, HandoffTicket, NextAction, Status, Summary, Verdict, clip};
 use crate::program::{Ask, Input, Program, ProgramError, View};
+use crate::programs::reply::after_thoughts;
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
 use crate::unit::{Millis, PerMille, Timestamp};
@@ -184,7 +185,7 @@ impl Program for Council {
             Input::Start(started) => return self.start(started, view),
             Input::Reply { ask, reply } if self.synthesis == Some(ask) => {
                 self.synthesis = None;
-                self.words = Some(reply.text.as_str().trim().to_owned());
+                self.words = Some(after_thoughts(reply.text.as_str()).trim().to_owned());
             }
             Input::Failed { ask, .. } | Input::Refused { ask, .. }
                 if self.synthesis == Some(ask) =>

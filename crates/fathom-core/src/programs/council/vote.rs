@@ -1,8 +1,6 @@
 //! What a voter said, read strictly: a reply is a vote, or it is a typed failure.
 
-mod confidence;
-mod json;
-mod labels;
+pub(crate) mod confidence;
 mod reading;
 
 use std::fmt;
@@ -39,14 +37,14 @@ impl Vote {
     }
 
     /// The vote that a word is, in any case.
-    fn of(word: &str) -> Option<Self> {
+    pub(crate) fn of(word: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|vote| word.eq_ignore_ascii_case(vote.word()))
     }
 
     /// The vote that a word is where a vote is expected: `rejected` is as good as `reject` there.
-    fn stated(word: &str) -> Option<Self> {
+    pub(crate) fn stated(word: &str) -> Option<Self> {
         let past = ["APPROVED", "REJECTED", "ABSTAINED"];
         let mut votes = Self::ALL.into_iter().zip(past);
         Self::of(word).or_else(|| {

@@ -55,6 +55,12 @@ fn c05_a_json_object_votes() {
             r#"I looked at {the costs} and say {"vote":"REJECT"} for now, 99% of the time."#,
             Plain(Reject),
         ),
+        // A comma too many and a line break in a string hide nothing of what is said.
+        (r#"{"vote":"APPROVE",}"#, Plain(Approve)),
+        (
+            "{\"reasoning\":\"too\ndear\",\"vote\":\"REJECT\"}",
+            Plain(Reject),
+        ),
         (
             r#"[{"vote":"APPROVE","confidence":50}]"#,
             Sure(Approve, 500),
@@ -107,7 +113,6 @@ fn c05_other_json_is_no_vote() {
         ),
         (r#"{"vote":"APPROVE","confidence":8"#, Fails(NoVote)),
         (r#"{"reasoning":"cut off before the en"#, Fails(NoVote)),
-        (r#"{"vote":"APPROVE",}"#, Fails(NoVote)),
         ("{'vote': 'APPROVE'}", Fails(NoVote)),
         (
             r#"{"error":{"message":"APPROVE this model first","code":429}}"#,
@@ -497,8 +502,8 @@ fn c05_depth_does_not_reach_the_stack() {
     for (opening, closing) in [("[", "]"), ("{\"a\":", "}")] {
         let depth = 1_000_000;
         let deep = format!("{}1{}", opening.repeat(depth), closing.repeat(depth));
-        let ignored = format!(r#"{{"vote":"REJECT","deep":{deep}}}"#);
-        assert_eq!(read(&ignored).map(|said| said.vote), Ok(Reject));
+        let beside = format!(r#"{{"vote":"REJECT","deep":{deep}}}"#);
+        assert_eq!(read(&beside), Err(NoVote));
         let wanted = format!(r#"{{"vote":{deep}}}"#);
         assert_eq!(read(&wanted), Err(NoVote));
     }

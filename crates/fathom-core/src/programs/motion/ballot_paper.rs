@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::programs::reply::form;
 use crate::protocol::Ballot;
 use crate::unit::PerMille;
 
@@ -24,10 +25,10 @@ pub(super) const TASK: &str = "A proposal is put to the vote. Judge it on its me
 
 /// What a role said.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Said {
-    pub(super) ballot: Ballot,
-    pub(super) confidence: PerMille,
-    pub(super) reason: String,
+pub(crate) struct Said {
+    pub(crate) ballot: Ballot,
+    pub(crate) confidence: PerMille,
+    pub(crate) reason: String,
 }
 
 #[derive(Deserialize)]
@@ -38,23 +39,14 @@ struct Form {
     confidence: u16,
 }
 
-/// Reads a reply: the JSON object that was asked for, alone or in one code fence.
-pub(super) fn read(reply: &str) -> Option<Said> {
-    let form: Form = serde_json::from_str(unfenced(reply.trim())).ok()?;
+/// Reads a reply: the one JSON object in it, in the form that was asked for.
+pub(crate) fn read(reply: &str) -> Option<Said> {
+    let form: Form = form(reply).ok()?;
     let confidence = form.confidence.checked_mul(10)?;
     Some(Said {
         ballot: form.vote,
         confidence: PerMille::new(confidence).ok()?,
         reason: form.reason.chars().take(REASON_CHARS_MAX).collect(),
-    })
-}
-
-fn unfenced(reply: &str) -> &str {
-    let inside = reply
-        .strip_prefix("```")
-        .and_then(|rest| rest.strip_suffix("```"));
-    inside.map_or(reply, |inside| {
-        inside.strip_prefix("json").unwrap_or(inside)
     })
 }
 

@@ -17,6 +17,14 @@ fn c11_a_reply_that_meets_the_form_is_a_vote() {
         ballot(&format!("```\n{yes}\n```")),
         Some((Ballot::Yes, 870))
     );
+    for around in [
+        format!("Sure! {yes}"),
+        format!("```json\n{yes}"),
+        format!("{yes}\nThat is {{my}} vote."),
+        format!("<think>no: {{\"reason\":\"\",\"vote\":\"no\",\"confidence\":9}}</think>{yes}"),
+    ] {
+        assert_eq!(ballot(&around), Some((Ballot::Yes, 870)), "{around}");
+    }
     let abstain = r#"{"vote":"abstain","confidence":0,"reason":""}"#;
     assert_eq!(ballot(abstain), Some((Ballot::Abstain, 0)));
     let no = r#"{"reason":"yes yes yes","vote":"no","confidence":100}"#;
@@ -40,9 +48,9 @@ fn c11_a_reply_that_does_not_is_none() {
         r#"{"reason":"","vote":"yes","confidence":0.87}"#,
         r#"{"reason":"","vote":"yes","confidence":87,"role":"prime"}"#,
         r#"{"reason":"","vote":"no","vote":"yes","confidence":87}"#,
-        r#"Sure! {"reason":"","vote":"yes","confidence":87}"#,
         r#"{"reason":"","vote":"yes","confidence":87} {"reason":"","vote":"no","confidence":87}"#,
-        "```json\n{\"reason\":\"\",\"vote\":\"yes\",\"confidence\":87}",
+        r#"{"reason":"","vote":"yes","confidence":87} {"reason":"","#,
+        "<think>{\"reason\":\"\",\"vote\":\"yes\",\"confidence\":87}",
     ] {
         assert_eq!(read(reply), None, "{reply}");
     }

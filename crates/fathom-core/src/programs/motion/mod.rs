@@ -3,7 +3,7 @@
 //! Everything that is said goes on the bus, so the journal shows who voted what, who failed and who fell silent. The
 //! time that counts is the time the episode is worked on: a restart silences nobody.
 
-mod ballot_paper;
+pub(super) mod ballot_paper;
 mod params;
 
 use std::collections::BTreeMap;

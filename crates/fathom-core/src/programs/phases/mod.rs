@@ -11,7 +11,6 @@ mod commands;
 mod context;
 mod ending;
 mod params;
-mod payload;
 mod reading;
 mod report;
 mod words;
@@ -39,7 +38,6 @@ use words::Turn;
 
 pub use commands::{COMMAND_BYTES_MAX, COMMANDS_MAX};
 pub use params::{Entry, PHASES_MAX, Params, Phase, Task};
-pub use payload::{LEVELS_MAX, first_object};
 pub use reading::{MARK, Reading, Stated, read};
 pub use report::{CommandNote, CommandStatus, Intermediate, Outcome, PhaseNote, Report, Trace};
 

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::payload::{Object, Piece, pieces};
 use crate::outcome::clip;
+use crate::programs::reply::{Object, Piece, after_thoughts, pieces, without_fence_lines};
 
 /// What marks a command, before an object or as its name.
 pub const MARK: &str = "⟐CMD";
@@ -51,13 +51,13 @@ pub struct Reading {
 /// Takes a reply apart.
 pub fn read(reply: &str) -> Reading {
     let mut reading = Reading::default();
-    let outside = reading.take_in(reply, Within::Reply);
+    let outside = reading.take_in(after_thoughts(reply), Within::Reply);
     if let Some(words) = reading.payload.as_ref().and_then(words_of) {
         // A model may write commands into its words; there they are commands too, and nothing to show.
         let words = words.to_owned();
         reading.words = reading.take_in(&words, Within::Words);
     } else {
-        reading.words = without_fences(&outside);
+        reading.words = without_fence_lines(&outside);
     }
     reading
 }
@@ -83,7 +83,7 @@ impl Reading {
                 Piece::Object(object) if within == Within::Reply || is_marked => {
                     left.push_str(unmarked.unwrap_or(before));
                     done = object.to;
-                    self.take_object(object.members, is_marked);
+                    self.take_object(object.into_members(), is_marked);
                 }
                 Piece::Object(_) => {}
                 Piece::Broken(_) | Piece::Cut(_) => {
@@ -205,14 +205,6 @@ fn words_of(payload: &Map<String, Value>) -> Option<&str> {
         .iter()
         .filter_map(|name| payload.get(*name)?.as_str())
         .find(|words| !words.trim().is_empty())
-}
-
-/// Words without the fences of code that has been taken out.
-fn without_fences(text: &str) -> String {
-    let lines = text
-        .lines()
-        .filter(|line| !line.trim_start().starts_with("```"));
-    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 #[cfg(test)]

@@ -9,13 +9,13 @@ use serde_json::{Value as Json, json};
 use super::facts::Facts;
 use super::params::{Given, Recipes};
 use super::recipe::{OPERATIONS, Recipe};
-use super::thoughts::after_thoughts;
 use super::{Rlm, Waiting, router, words};
 use crate::cell::{CellEnd, CellError, CellErrorKind, Form, Value};
 use crate::model::{Message, Speaker};
 use crate::outcome::{Status, clip};
 use crate::packet::Packet;
 use crate::program::{Ask, ModelAsk, OnOutage, View};
+use crate::programs::reply;
 use crate::stop::{ErrorClass, StopReason};
 use crate::text::Text;
 
@@ -83,7 +83,7 @@ impl Rlm {
             return Vec::new();
         };
         let recipe = if choosing.step == Step::Widen {
-            let named = read::<Keywords>(said).map(|named| checked(named.keywords));
+            let named = reply::form::<Keywords>(said).map(|named| checked(named.keywords));
             let keywords = named.unwrap_or_default();
             choosing.wider = Some(keywords.clone());
             match choosing.tried.last() {
@@ -92,7 +92,8 @@ impl Rlm {
                 _ => Recipe::FilterThenRead { keywords },
             }
         } else {
-            let chosen = read::<Recipe>(said)
+            let chosen = reply::form::<Recipe>(said)
+                .ok()
                 .and_then(|recipe| valid(recipe, &choosing.facts, &self.params.given))
                 .filter(|recipe| !choosing.tried.contains(&recipe.name()));
             chosen.unwrap_or(Recipe::Find {
@@ -255,13 +256,6 @@ fn failed(error: &CellError) -> Option<String> {
     let last = last.unwrap_or_default();
     let found_nothing = error.kind == CellErrorKind::Raised && last.starts_with("LookupError");
     (!found_nothing).then(|| clip(last, 200))
-}
-
-/// Reads the JSON in a reply; words around it do not matter.
-fn read<T: for<'a> Deserialize<'a>>(reply: &str) -> Option<T> {
-    let said = after_thoughts(reply);
-    let (start, end) = (said.find('{')?, said.rfind('}')?);
-    serde_json::from_str(said.get(start..=end)?).ok()
 }
 
 fn checked(keywords: Vec<String>) -> Vec<String> {

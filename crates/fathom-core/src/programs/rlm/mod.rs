@@ -1,18 +1,16 @@
 //! `rlm`: a question about material far larger than a model's window. The material is a variable in a sandbox; the model
 //! writes code, sees what it prints, and submits an answer. Code asks other models and child episodes through here.
 
-mod bare;
 mod choosing;
 mod facts;
-mod fence;
 mod params;
 mod questions;
 mod recipe;
+pub(super) mod reply;
 mod report;
 mod router;
-mod strings;
-mod submission;
-mod thoughts;
+pub(super) mod strings;
+pub(super) mod submission;
 mod words;
 
 use crate::amounts::Dimension;
@@ -27,10 +25,10 @@ use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View
 use crate::stop::{ErrorClass, Refusal, StopReason};
 use crate::text::Text;
 
+use self::reply::{Heard, Turn};
 use super::close::Close;
-use super::schema::Schema;
+use super::reply::Schema;
 use choosing::Choosing;
-use fence::{Heard, Turn};
 use questions::Questions;
 
 pub use params::{Given, Params, Place, Recipes};
@@ -200,7 +198,7 @@ impl Rlm {
             .push(Message::new(Speaker::Assistant, reply.text.clone()));
         self.was_cut = reply.ending == Ending::Truncated;
         self.input_tokens = reply.usage.input_tokens;
-        let Heard { turn, words } = fence::read(said);
+        let Heard { turn, words } = reply::read(said);
         self.words = words;
         match turn {
             Turn::Code(code) => {

@@ -20,6 +20,7 @@ use crate::model::{Delivery, Ending, Message, ModelRole, Recall, Reply, Speaker}
 use crate::outcome::{EpisodeResult, Status};
 use crate::packet::Packet;
 use crate::program::{Ask, ModelAsk, OnOutage, View};
+use crate::programs::reply::said;
 use crate::recursion::{Class, SpawnRequest, Trigger};
 use crate::stop::{Refusal, StopReason};
 use crate::text::Text;
@@ -223,18 +224,20 @@ impl Questions {
             self.subcalls -= 1;
             self.memoised += 1;
         }
+        let text = said(&reply.text);
         let outcome = match reply.ending {
-            Ending::Complete => {
-                let text = reply.text.clone();
-                match reply.margin_milli {
-                    None => CellOutcome::Said(text),
-                    Some(margin_milli) => CellOutcome::Chosen { text, margin_milli },
-                }
+            Ending::Complete if text.is_blank() => {
+                let message = "the reply is nothing but thoughts";
+                CellOutcome::Fault(fault(FaultKind::Empty, message))
             }
+            Ending::Complete => match reply.margin_milli {
+                None => CellOutcome::Said(text),
+                Some(margin_milli) => CellOutcome::Chosen { text, margin_milli },
+            },
             Ending::Truncated => CellOutcome::Fault(CellFault {
                 kind: FaultKind::Truncated,
                 message: Text::from("the reply ran into its output cap"),
-                partial: Some(reply.text.clone()),
+                partial: Some(text).filter(|text| !text.is_blank()),
             }),
         };
         self.on_leaf(ask, &outcome)

@@ -5,7 +5,7 @@ const QUOTES: [&str; 4] = ["\"\"\"", "'''", "\"", "'"];
 
 /// A string that a text begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Quoted {
+pub(crate) enum Quoted {
     /// So many bytes of it.
     Closed(usize),
     /// It goes on beyond the text, or beyond the line if it may have only one.
@@ -16,7 +16,7 @@ pub(super) enum Quoted {
 }
 
 /// The string that a text begins with, without the letters before it.
-pub(super) fn quoted(text: &str) -> Option<Quoted> {
+pub(crate) fn quoted(text: &str) -> Option<Quoted> {
     let mark = QUOTES.into_iter().find(|mark| text.starts_with(mark))?;
     let is_long = mark.len() > 1;
     let mut at = mark.len();
@@ -36,7 +36,7 @@ pub(super) fn quoted(text: &str) -> Option<Quoted> {
 }
 
 /// Letters before a string that say what it is: `f`, `rb`.
-pub(super) fn prefix(text: &str) -> usize {
+pub(crate) fn prefix(text: &str) -> usize {
     let is_letter = |c: &char| "fFrRbBuU".contains(*c);
     let width = text.chars().take(2).take_while(is_letter).count();
     if text[width..].starts_with(['"', '\'']) {
@@ -47,7 +47,7 @@ pub(super) fn prefix(text: &str) -> usize {
 }
 
 /// Code up to the bracket that closes the one before it.
-pub(super) fn up_to_bracket(text: &str) -> Option<&str> {
+pub(crate) fn up_to_bracket(text: &str) -> Option<&str> {
     let mut depth = 0_usize;
     let mut at = 0;
     while let Some(next) = text[at..].chars().next() {
@@ -66,7 +66,7 @@ pub(super) fn up_to_bracket(text: &str) -> Option<&str> {
 }
 
 /// Whether code ends within a string of several lines.
-pub(super) fn ends_in_string(code: &str) -> bool {
+pub(crate) fn ends_in_string(code: &str) -> bool {
     let mut at = 0;
     while let Some(next) = code[at..].chars().next() {
         let rest = &code[at..];

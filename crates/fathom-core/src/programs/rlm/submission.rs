@@ -1,6 +1,6 @@
 //! Finds the answer in what a model says outside of any block: a call that submits, with words or code in its brackets.
 
-use super::fence::Turn;
+use super::reply::Turn;
 use super::strings::{Quoted, prefix, quoted, up_to_bracket};
 
 /// Calls that submit an answer, which some models write without a fence.
@@ -50,6 +50,12 @@ enum Inner {
     /// A variable or a word, which only the session knows.
     Name,
     Words,
+}
+
+/// Whether a line begins with a call that submits, whatever it turns out to be.
+pub(super) fn is_call(line: &str) -> bool {
+    let start = line.trim_start().trim_start_matches(MARKS);
+    SUBMITS.iter().any(|call| start.starts_with(call))
 }
 
 impl<'a> Submission<'a> {
@@ -165,7 +171,7 @@ enum Last {
 }
 
 /// Whether Python could read it as an expression: no word follows on another as in prose.
-pub(super) fn is_expression(text: &str) -> bool {
+pub(crate) fn is_expression(text: &str) -> bool {
     let mut last = Last::Operator;
     let mut depth = 0_usize;
     let mut at = 0;

@@ -8,6 +8,7 @@ use crate::marker::{BlockKind, Marker};
 use crate::outcome::{Status, clip};
 use crate::packet::Risk;
 use crate::program::{Ask, Input, View};
+use crate::programs::reply::after_thoughts;
 use crate::stop::StopReason;
 use crate::text::Text;
 
@@ -85,7 +86,7 @@ impl Stages {
             }
             Input::Reply { ask, reply } if acting.is_looking(ask) => {
                 acting.seen = acting.look.take().map_or(0, |(_, upto)| upto);
-                match words::interrupt(reply.text.as_str()) {
+                match words::interrupt(after_thoughts(reply.text.as_str())) {
                     Some(why) => self.interrupt(&why, view),
                     None => self.look(view),
                 }
@@ -177,7 +178,7 @@ impl Stages {
 
     /// Takes what the acting model said and the observer let through.
     fn accept(&mut self, said: &str, view: &View<'_>) -> Vec<Ask> {
-        let spoken = words::spoken(said);
+        let spoken = words::spoken(after_thoughts(said));
         let mut commands = Vec::new();
         let mut response: Option<Text> = None;
         let mut shown = Vec::new();

@@ -26,6 +26,7 @@ use crate::outcome::{Decision, EpisodeResult, Status, Verdict, clip};
 use crate::packet::{Packet, Risk};
 use crate::program::{Ask, Input, ModelAsk, OnOutage, Program, ProgramError, View};
 use crate::programs::motion;
+use crate::programs::reply::after_thoughts;
 use crate::protocol::{CouncilRole, Outcome, Ruling};
 use crate::recursion::{Class, SpawnRequest, Trigger};
 use crate::stop::{Refusal, StopReason};
@@ -190,7 +191,7 @@ impl Stages {
     }
 
     fn on_reply(&mut self, stage: Stage, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
-        let said = reply.text.as_str();
+        let said = after_thoughts(reply.text.as_str());
         match stage {
             Stage::Plan => self.on_plan(said, view),
             Stage::Refine => self.on_refined(said, view),

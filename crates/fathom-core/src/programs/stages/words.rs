@@ -4,6 +4,7 @@ use super::report::CommandNote;
 use crate::argv::Argv;
 use crate::command::Block;
 use crate::marker::{BlockKind, Marker, blocks};
+use crate::programs::reply::labels::last_value;
 use crate::text::Text;
 
 /// A stage of thinking.
@@ -72,13 +73,7 @@ pub(super) fn block(reply: &str, marker: Marker) -> Option<String> {
 
 /// The `confidence=` that a refined plan ends with, in thousandths.
 pub(super) fn confidence(text: &str) -> Option<u16> {
-    let lines = text.lines().rev();
-    let said = lines.filter_map(|line| {
-        let (key, value) = line.split_once(['=', ':'])?;
-        let key = key.trim().trim_start_matches(['-', '*', ' ']);
-        key.eq_ignore_ascii_case("confidence").then_some(value)
-    });
-    let value = said.into_iter().next()?.trim();
+    let value = last_value(text, "confidence")?;
     milli(value.trim_end_matches(['.', '*']))
 }
 

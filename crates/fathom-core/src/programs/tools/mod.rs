@@ -21,6 +21,7 @@ use crate::text::Text;
 use crate::tool::{Spoken, ToolCall, read_reply};
 
 use super::close::Close;
+use super::reply::{after_thoughts, unfenced};
 use calls::Calls;
 
 pub use calls::{ARGUMENTS_BYTES_MAX, CALLS_MAX};
@@ -138,19 +139,17 @@ impl Tools {
     fn on_turn(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
         self.awaited = None;
         let wanted = self.wanted(reply);
-        if !reply.text.is_blank() {
-            self.best = Some(Text::from(reply.text.as_str().trim()));
+        let words = after_thoughts(reply.text.as_str());
+        if !words.trim().is_empty() {
+            self.best = Some(Text::from(words.trim()));
         }
-        let said = if wanted == reply.tool_calls {
-            reply.text.as_str()
-        } else {
-            // The words are the call.
-            ""
-        };
+        // Where calls were written as words, the words are the call.
+        let said = Some(words).filter(|_| wanted == reply.tool_calls);
+        let said = said.unwrap_or_default();
         let said = words::turn(said, &wanted, self.params.result_bytes_max);
         self.history.push(Message::new(Speaker::Assistant, said));
         if wanted.is_empty() {
-            return self.on_answer(reply, view);
+            return self.on_answer(words, reply, view);
         }
         let asks = self.calls.begin(&wanted, &self.params, view);
         if asks.is_empty() {
@@ -168,7 +167,7 @@ impl Tools {
         if !reply.tool_calls.is_empty() {
             return reply.tool_calls.clone();
         }
-        match read_reply(reply.text.as_str()) {
+        match read_reply(&unfenced(reply.text.as_str())) {
             Ok(Spoken::Call(call)) if self.params.find(call.name.as_str()).is_some() => vec![call],
             _ => Vec::new(),
         }
@@ -199,14 +198,18 @@ impl Tools {
         self.go_on(format!("{}\n{}", words::RESULTS, round.told), view)
     }
 
-    fn on_answer(&mut self, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
-        if reply.text.is_blank() {
-            return self.go_on(words::NUDGE.to_owned(), view);
-        }
-        if reply.ending == Ending::Truncated {
+    fn on_answer(&mut self, words: &str, reply: &Reply, view: &View<'_>) -> Vec<Ask> {
+        if reply.ending == Ending::Truncated && !reply.text.is_blank() {
             return self.go_on(words::CUT.to_owned(), view);
         }
-        if let Some(problems) = self.mismatch(reply.text.as_str()) {
+        if words.trim().is_empty() {
+            return self.go_on(words::NUDGE.to_owned(), view);
+        }
+        if self.schema.is_some() {
+            // A fence around the JSON that was asked for is no part of it.
+            self.best = Some(Text::new(unfenced(words).into_owned()));
+        }
+        if let Some(problems) = self.mismatch(&unfenced(words)) {
             if self.is_last_turn {
                 let said = format!("the answer does not meet its schema: {problems}");
                 return self.finish(Status::NeedsReview, StopReason::ReviewFailed, &said);

@@ -6,7 +6,7 @@ use crate::unit::PerMille;
 
 /// A confidence that is no share of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoShare;
+pub(crate) struct NoShare;
 
 /// Words that make a number something else than a confidence: `80 to 90`, `8 out of 10`.
 const GOES_ON: [&str; 4] = ["to", "out", "of", "or"];
@@ -15,7 +15,7 @@ const GOES_ON: [&str; 4] = ["to", "out", "of", "or"];
 ///
 /// `85`, `85%`, `85 percent` and `85/100` are per cent. A number with a point, up to 1.0 and without a sign of per cent is
 /// a fraction: `0.85`. So `1` is one per cent and `1.0` is all.
-pub(super) fn at_start(text: &str) -> Result<(PerMille, usize), NoShare> {
+pub(crate) fn at_start(text: &str) -> Result<(PerMille, usize), NoShare> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut end = digits(text);
     if end == 0 {
@@ -40,7 +40,7 @@ pub(super) fn at_start(text: &str) -> Result<(PerMille, usize), NoShare> {
 }
 
 /// The confidence in a JSON value; nothing for null.
-pub(super) fn of_value(value: &Value) -> Result<Option<PerMille>, NoShare> {
+pub(crate) fn of_value(value: &Value) -> Result<Option<PerMille>, NoShare> {
     match value {
         Value::Null => Ok(None),
         Value::Number(number) => {

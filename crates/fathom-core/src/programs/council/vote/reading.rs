@@ -3,9 +3,9 @@
 use serde_json::Value;
 
 use super::confidence::{self, NoShare};
-use super::json::{self, Found, Members};
-use super::labels::{self, Labelled, Stated};
 use super::{Said, Unreadable, Vote};
+use crate::programs::reply::labels::{self, Labelled, Stated};
+use crate::programs::reply::{Members, Piece, after_thoughts, pieces};
 use crate::unit::PerMille;
 
 /// Most characters of a vote's reasoning.
@@ -17,7 +17,7 @@ pub const REASONING_CHARS_MAX: usize = 2_000;
 /// label that begins a line or a sentence (`VOTE: REJECT`); or as the one word of the first line. There the words are
 /// taken in any case, after a name or a label also in the past (`approved`). Words in prose never count, whatever they say.
 /// All votes in a reply must be the same. Broken JSON, an object inside another, and an HTML page are no votes, and
-/// thoughts between `<think>` and `</think>` are not part of what was said.
+/// thoughts are not part of what was said.
 ///
 /// Confidence is a percentage from 0 to 100 (`85`, `85.5`, `"85%"`). With a decimal point, without a sign of per cent and up
 /// to 1.0 it is a fraction, so `1` is one per cent and `1.0` is all. In text it needs a label. What is stated but no such
@@ -28,28 +28,22 @@ pub fn read(reply: &str) -> Result<Said, Unreadable> {
     if reply.trim().is_empty() {
         return Err(Unreadable::Empty);
     }
-    let spoken = without_thoughts(reply);
+    let spoken = after_thoughts(reply).trim();
     if is_page(spoken) {
         return Err(Unreadable::NoVote);
     }
     let mut ballot = Ballot::default();
     let mut text_from = 0;
-    let mut at = 0;
     let mut end = spoken.len();
-    while let Some(start) = spoken.get(at..).and_then(|rest| rest.find('{')) {
-        let start = at + start;
-        match json::at_start(spoken.get(start..).unwrap_or_default()) {
-            Found::Object { members, len } => {
-                ballot.hear_text(spoken.get(text_from..start).unwrap_or_default());
-                ballot.hear_object(&members);
-                at = start + len;
-                text_from = at;
+    for piece in pieces(spoken) {
+        match piece {
+            Piece::Object(object) => {
+                ballot.hear_text(spoken.get(text_from..object.from).unwrap_or_default());
+                text_from = object.to;
+                ballot.hear_object(&object.into());
             }
-            Found::Broken { len } => at = start + len,
-            Found::Cut => {
-                end = start;
-                break;
-            }
+            Piece::Broken(_) => {}
+            Piece::Cut(from) => end = from,
         }
     }
     ballot.hear_text(spoken.get(text_from..end).unwrap_or_default());
@@ -166,16 +160,6 @@ impl Ballot {
             passage: self.passage,
         })
     }
-}
-
-/// Where a reply begins with thoughts, what comes after them; nothing when they have no end.
-fn without_thoughts(reply: &str) -> &str {
-    let reply = reply.trim();
-    if !reply.starts_with("<think>") {
-        return reply;
-    }
-    let after = reply.split_once("</think>");
-    after.map_or("", |(_, spoken)| spoken)
 }
 
 /// Whether it is a page of HTML, as a gateway sends it in place of a reply.

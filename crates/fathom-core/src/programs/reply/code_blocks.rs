@@ -1,28 +1,12 @@
-//! Finds the code in what a model says: fenced blocks among prose, several of them, or one that was never closed.
+//! Finds fenced blocks in what a model says: among prose, several of them, or one that was never closed.
+//!
+//! They are read more freely than by [`crate::marker::Fences`], which streams text to people and must not change its mind:
+//! here a fence may also stand in a list, in a quote or after words. One table of cases has what each of the two says.
 
-use super::bare;
-use super::strings::ends_in_string;
-use super::submission::{Submission, is_expression};
-use super::thoughts::after_thoughts;
+use std::borrow::Cow;
 
-/// What a model wants with its turn.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
-    /// Run this.
-    Code(String),
-    /// This is the answer, said outside of any code.
-    Final(String),
-    /// Neither code nor an answer that is called one.
-    Prose,
-}
-
-/// A reply, and what is left of it should its turn bring no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Heard {
-    pub(super) turn: Turn,
-    /// What it says in words. What stands beside code that is meant to be run was said before its output was seen.
-    pub(super) words: String,
-}
+use super::think_tags::after_thoughts;
+use crate::programs::rlm::strings::ends_in_string;
 
 /// What models call Python.
 const LANGUAGES: [&str; 17] = [
@@ -77,23 +61,6 @@ const OTHERS: [&str; 28] = [
     "yaml",
 ];
 
-/// What begins a line of code for a session, and of little else.
-const BEGINNINGS: [&str; 3] = ["print(", "import ", "answer["];
-
-/// What only code for a session has.
-const SIGNS: [&str; 10] = [
-    "llm_query",
-    "rlm_query",
-    "recipes.",
-    "SUBMIT(",
-    "FINAL(",
-    "FINAL_VAR(",
-    "context[",
-    "(context)",
-    "(context,",
-    ", context)",
-];
-
 /// Fences that are looked at to see where a string with fences in it ends.
 const QUOTED_FENCES_MAX: usize = 16;
 
@@ -102,7 +69,7 @@ const LOOKED_AT_BYTES_MAX: usize = 16 << 20;
 
 /// What a block says that it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     /// Python.
     Named,
     Unnamed,
@@ -111,106 +78,41 @@ enum Kind {
     Other,
 }
 
-struct Fenced<'a> {
-    kind: Kind,
+/// A block of code.
+#[derive(Debug)]
+pub(crate) struct Fenced<'a> {
+    pub(crate) kind: Kind,
     /// What stands before the fence, and so before each line.
     indent: &'a str,
-    code: String,
+    pub(crate) code: String,
     /// Where it begins in the reply, and where it ends.
-    from: usize,
-    to: usize,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
 }
 
-/// Reads a reply.
-pub(super) fn read(reply: &str) -> Heard {
+/// What a reply says without the fence around it, where one block is all that it says.
+pub(crate) fn unfenced(reply: &str) -> Cow<'_, str> {
     let said = after_thoughts(reply);
     let mut blocks = blocks(said);
-    for block in &mut blocks {
-        if block.kind == Kind::Unknown {
-            block.kind = if is_program(&block.code) {
-                Kind::Unnamed
-            } else {
-                Kind::Other
-            };
+    match blocks.pop() {
+        Some(block) if blocks.is_empty() && is_only(said, std::slice::from_ref(&block)) => {
+            Cow::Owned(block.code.trim().to_owned())
         }
-    }
-    // A block that names its language is meant to be run; one without may be an example of output.
-    let named = blocks.iter().any(|block| block.kind == Kind::Named);
-    let wanted = if named { Kind::Named } else { Kind::Unnamed };
-    let run = blocks.iter().filter(|block| block.kind == wanted);
-    let run: Vec<_> = run.filter(|block| !block.code.trim().is_empty()).collect();
-    let code: Vec<&str> = run.iter().map(|block| block.code.trim_end()).collect();
-    let first = submission(said, 0, &blocks);
-    if let Some(answer) = words_for_an_answer(&run, first.as_ref()) {
-        return Heard {
-            turn: Turn::Final(answer),
-            words: String::new(),
-        };
-    }
-    let made = |code: &&str| {
-        is_program(code) || first.as_ref().is_some_and(|first| first.is_made_by(code))
-    };
-    if let Some(last) = run.last().filter(|_| named || code.iter().any(made)) {
-        let below = submission(said, last.to, &blocks);
-        let below = below.and_then(|submission| submission.below_code);
-        let parts = code.into_iter().chain(below.as_deref());
-        return Heard {
-            turn: Turn::Code(parts.collect::<Vec<_>>().join("\n\n")),
-            words: String::new(),
-        };
-    }
-    // Without any sign that it is code, a block may be what an answer rests upon; one in another language holds no other code.
-    let first = first.or_else(|| submission(said, 0, &[]).filter(|_| code.is_empty()));
-    let is_code = first
-        .as_ref()
-        .is_none_or(|first| matches!(first.turn, Turn::Code(_)));
-    let is_bare = blocks.is_empty() && is_code;
-    let bare = is_bare.then(|| bare::code(said)).flatten();
-    let is_more = |code: &String| code.lines().nth(1).is_some() || first.is_none();
-    if let Some(code) = bare.filter(|code| is_more(code) && is_program(code)) {
-        return Heard {
-            turn: Turn::Code(code),
-            words: String::new(),
-        };
-    }
-    let (turn, words) = match first {
-        Some(submission) => (submission.turn, submission.before),
-        None if code.is_empty() => (Turn::Prose, said.trim()),
-        None if is_only(said, &blocks) => (Turn::Code(code.join("\n\n")), ""),
-        None => (Turn::Code(code.join("\n\n")), said.trim()),
-    };
-    Heard {
-        turn,
-        words: words.to_owned(),
+        _ => Cow::Borrowed(said.trim()),
     }
 }
 
-/// The answer in words that stands in a block by itself, or around the blocks.
-fn words_for_an_answer(run: &[&Fenced<'_>], first: Option<&Submission<'_>>) -> Option<String> {
-    let block = run.first()?;
-    if let Some(first) = first.filter(|first| first.at < block.from)
-        && let Turn::Final(words) = &first.turn
-        && words.contains(block.code.trim_end())
-    {
-        return Some(words.clone());
-    }
-    if run.len() > 1 {
-        return None;
-    }
-    match Submission::read(&block.code, 0)?.turn {
-        Turn::Final(words) if !is_expression(&words) => Some(words),
-        Turn::Final(_) | Turn::Code(_) | Turn::Prose => None,
-    }
-}
-
-/// The first submission from here on that stands outside of all blocks.
-fn submission<'a>(said: &'a str, from: usize, blocks: &[Fenced<'_>]) -> Option<Submission<'a>> {
-    let mut lines = outside(said, blocks).filter(|(at, _)| *at >= from);
-    lines.find_map(|(at, _)| Submission::read(said, at))
+/// Words without the lines that are fences, where the code between them has been taken out.
+pub(crate) fn without_fence_lines(text: &str) -> String {
+    let lines = text.lines().filter(|line| fence(line).is_none());
+    lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
 /// The lines that stand in no block, with their places.
-fn outside<'a>(said: &'a str, blocks: &[Fenced<'_>]) -> impl Iterator<Item = (usize, &'a str)> {
+pub(crate) fn outside<'a>(
+    said: &'a str,
+    blocks: &[Fenced<'_>],
+) -> impl Iterator<Item = (usize, &'a str)> {
     let inside = |at: usize| {
         let begun = blocks.partition_point(|block| block.from <= at);
         begun > 0 && at < blocks[begun - 1].to
@@ -229,17 +131,12 @@ fn lines(said: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// Whether nothing is said beside the blocks.
-fn is_only(said: &str, blocks: &[Fenced<'_>]) -> bool {
+pub(crate) fn is_only(said: &str, blocks: &[Fenced<'_>]) -> bool {
     outside(said, blocks).all(|(_, line)| line.trim().is_empty())
 }
 
-/// Whether a block that does not say so can only be meant to be run.
-fn is_program(code: &str) -> bool {
-    let begins = |line: &str| BEGINNINGS.iter().any(|sign| line.starts_with(sign));
-    code.lines().any(|line| begins(line.trim_start())) || SIGNS.iter().any(|s| code.contains(s))
-}
-
-fn blocks(said: &str) -> Vec<Fenced<'_>> {
+/// The blocks of what is said, in order.
+pub(crate) fn blocks(said: &str) -> Vec<Fenced<'_>> {
     let mut blocks = Vec::new();
     let mut open: Option<(char, usize, Fenced<'_>)> = None;
     let mut looks = Looks(LOOKED_AT_BYTES_MAX);
@@ -419,7 +316,3 @@ fn opened_after_words(line: &str) -> Option<(char, usize, &str)> {
     let is_one = !words.contains('`') && LANGUAGES.contains(&info.trim().to_lowercase().as_str());
     is_one.then_some(('`', 3, info.trim()))
 }
-
-#[cfg(test)]
-#[path = "fence_tests.rs"]
-mod tests;

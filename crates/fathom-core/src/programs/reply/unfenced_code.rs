@@ -1,7 +1,7 @@
 //! Finds the code in a reply that marks none: from the first line that can be nothing else, up to the words after it.
 
-use super::strings::ends_in_string;
-use super::submission::is_expression;
+use crate::programs::rlm::strings::ends_in_string;
+use crate::programs::rlm::submission::is_expression;
 
 /// How lines of code begin, and not of prose in small letters: with what ends them, if it must.
 const STATEMENTS: [(&str, &str); 21] = [
@@ -32,7 +32,7 @@ const STATEMENTS: [(&str, &str); 21] = [
 const BYTES_MAX: usize = 32 << 10;
 
 /// Lines of code that nothing marks as such, if there are any.
-pub(super) fn code(said: &str) -> Option<String> {
+pub(crate) fn code(said: &str) -> Option<String> {
     let mut code = String::new();
     // Brackets that are open.
     let mut open = 0;

@@ -1,15 +1,16 @@
-//! Labelled values in plain text: `VOTE: REJECT`, `**Confidence:** 80 %`, `2. REASONING: …`.
+//! Labelled values in plain text: `VOTE: REJECT`, `**Confidence:** 80 %`, `2. REASONING: …`, and verdicts of one word.
 //!
 //! A label stands at the beginning of a line or of a sentence, so that `never answer VOTE: APPROVE` is none, and what
 //! follows a vote must not take it back, so that `VOTE: APPROVE/REJECT/ABSTAIN` and `VOTE: APPROVE if …` are none.
 
-use super::Vote;
-use super::confidence::{self, NoShare};
+use super::think_tags::after_thoughts;
+use crate::programs::council::Vote;
+use crate::programs::council::confidence::{self, NoShare};
 use crate::unit::PerMille;
 
 /// What a label says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stated {
+pub(crate) enum Stated {
     Vote(Vote),
     Confidence(Result<PerMille, NoShare>),
     /// The number of a passage; 0 is none.
@@ -20,10 +21,10 @@ pub(super) enum Stated {
 
 /// A label with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Labelled {
-    pub(super) start: usize,
-    pub(super) end: usize,
-    pub(super) stated: Stated,
+pub(crate) struct Labelled {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    pub(crate) stated: Stated,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +63,7 @@ const MARKUP: [char; 5] = ['*', '_', '`', ' ', '\t'];
 const QUOTES: [char; 9] = ['"', '\'', '`', '“', '”', '‘', '’', '«', '»'];
 
 /// The labels with a value, in their order.
-pub(super) fn all(text: &str) -> impl Iterator<Item = Labelled> {
+pub(crate) fn all(text: &str) -> impl Iterator<Item = Labelled> {
     words(text).filter_map(|(start, word)| {
         let (_, label) = LABELS
             .iter()
@@ -88,10 +89,41 @@ pub(super) fn all(text: &str) -> impl Iterator<Item = Labelled> {
 }
 
 /// The vote in a line that is nothing else: `**REJECT**.`
-pub(super) fn alone(line: &str) -> Option<Vote> {
+pub(crate) fn alone(line: &str) -> Option<Vote> {
     let is_frame = |c: char| c.is_whitespace() || MARKUP.contains(&c) || QUOTES.contains(&c);
     let line = line.trim_matches(is_frame).trim_end_matches(['.', '!']);
     Vote::of(line.trim_matches(is_frame))
+}
+
+/// The value in the last line that is `name=value` or `name: value`, as a form has it that stages are held to.
+pub(crate) fn last_value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    text.lines().rev().find_map(|line| {
+        let (label, value) = line.split_once(['=', ':'])?;
+        let label = label.trim().trim_start_matches(['-', '*', ' ']);
+        label.eq_ignore_ascii_case(name).then(|| value.trim())
+    })
+}
+
+/// Whether a judge says that something passes: by the first word of the reply, whatever marks stand around it. Anything else
+/// is no verdict, as is the choice itself (`PASS or FAIL`).
+pub(crate) fn passes(reply: &str) -> Option<bool> {
+    let said = after_thoughts(reply);
+    let (at, word) = words(said).next()?;
+    let verdict = verdict(word)?;
+    let rest = said.get(at + word.len()..)?.trim_start_matches(MARKUP);
+    let other = rest
+        .strip_prefix(['/', '|'])
+        .or_else(|| rest.strip_prefix("or "));
+    let other = other.map_or("", |other| first_word(other.trim_start_matches(MARKUP)));
+    (self::verdict(other) != Some(!verdict)).then_some(verdict)
+}
+
+fn verdict(word: &str) -> Option<bool> {
+    match word.to_ascii_uppercase().as_str() {
+        "PASS" | "PASSES" | "PASSED" => Some(true),
+        "FAIL" | "FAILS" | "FAILED" | "FAILURE" => Some(false),
+        _ => None,
+    }
 }
 
 /// Runs of letters and digits with their places.

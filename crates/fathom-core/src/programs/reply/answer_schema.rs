@@ -6,11 +6,11 @@ use crate::program::ProgramError;
 
 /// The schema of an answer, if it has one.
 #[derive(Debug)]
-pub(super) struct Schema(Option<jsonschema::Validator>);
+pub(crate) struct Schema(Option<jsonschema::Validator>);
 
 impl Schema {
     /// Reads a schema, which may be none.
-    pub(super) fn new(
+    pub(crate) fn new(
         schema: Option<&serde_json::Value>,
         spec: &ProgramSpec,
     ) -> Result<Self, ProgramError> {
@@ -21,7 +21,7 @@ impl Schema {
     }
 
     /// Whether a text that is an answer is one as the JSON that it says, not as a string.
-    pub(super) fn wants_more_than(&self, text: &str) -> bool {
+    pub(crate) fn wants_more_than(&self, text: &str) -> bool {
         let said = serde_json::Value::String(text.to_owned());
         self.0
             .as_ref()
@@ -29,7 +29,7 @@ impl Schema {
     }
 
     /// What keeps a text from being an answer. It is the JSON that is wanted, or where that is a string perhaps the string itself.
-    pub(super) fn mismatch(&self, text: &str, may_be_string: bool) -> Option<String> {
+    pub(crate) fn mismatch(&self, text: &str, may_be_string: bool) -> Option<String> {
         let schema = self.0.as_ref()?;
         let said = serde_json::Value::String(text.to_owned());
         if may_be_string && schema.is_valid(&said) {

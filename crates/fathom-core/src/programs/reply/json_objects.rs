@@ -6,24 +6,37 @@
 //! object are stepped over; an object that does not end, or that is nested too deeply, hides everything after it, so
 //! that no part of it is taken for the whole.
 
+use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
 use serde_json::{Map, Number, Value};
+
+use super::error::ReplyError;
+use super::think_tags::after_thoughts;
 
 /// Deepest nesting of an object that is read.
 pub const LEVELS_MAX: u8 = 64;
 
 /// An object and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Object {
-    pub(super) members: Map<String, Value>,
+pub(crate) struct Object {
+    /// Its names with their values, as they were written: a name may come more than once.
+    pub(crate) entries: Vec<(String, Value)>,
     /// Its first byte.
-    pub(super) from: usize,
+    pub(crate) from: usize,
     /// The byte after its last.
-    pub(super) to: usize,
+    pub(crate) to: usize,
+}
+
+impl Object {
+    /// Its members; of those with the same name the last.
+    pub(crate) fn into_members(self) -> Map<String, Value> {
+        self.entries.into_iter().collect()
+    }
 }
 
 /// What begins with a brace.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// An object.
     Object(Object),
     /// Something else, with the place of its brace.
@@ -32,25 +45,43 @@ pub(super) enum Piece {
     Cut(usize),
 }
 
-/// The first JSON object in a text, fenced or bare, also amid prose.
-pub fn first_object(text: &str) -> Option<Map<String, Value>> {
-    pieces(text).find_map(|piece| match piece {
-        Piece::Object(object) => Some(object.members),
+/// The first JSON object that a reply says, fenced or bare, also amid prose.
+pub fn first_object(reply: &str) -> Option<Map<String, Value>> {
+    pieces(after_thoughts(reply)).find_map(|piece| match piece {
+        Piece::Object(object) => Some(object.into_members()),
         Piece::Broken(_) | Piece::Cut(_) => None,
     })
 }
 
+/// The one JSON object that a reply says, as a form that is filled in. Two of them are none, for nobody knows which is
+/// meant, and so is one beside something that has no end. A name that comes twice is for the form to judge.
+pub(crate) fn form<T: DeserializeOwned>(reply: &str) -> Result<T, ReplyError> {
+    let mut found = None;
+    for piece in pieces(after_thoughts(reply)) {
+        match piece {
+            Piece::Object(object) if found.is_none() => found = Some(object),
+            Piece::Object(_) => return Err(ReplyError::Several),
+            Piece::Cut(_) => return Err(ReplyError::Cut),
+            Piece::Broken(_) => {}
+        }
+    }
+    let entries = found.ok_or(ReplyError::NoObject)?.entries;
+    let form = T::deserialize(MapDeserializer::new(entries.into_iter()));
+    form.map_err(|error: serde_json::Error| ReplyError::Form(error.to_string()))
+}
+
 /// All that begins with a brace and is not inside of another object, in order.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = Piece> + '_ {
+pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece> + '_ {
     let mut at = 0;
     std::iter::from_fn(move || {
         let from = at + text.get(at..)?.find('{')?;
         let mut reader = Reader { text, at: from };
-        match reader.object(LEVELS_MAX) {
-            Ok(members) => {
+        let mut entries = Vec::new();
+        match reader.members(LEVELS_MAX, |name, value| entries.push((name, value))) {
+            Ok(()) => {
                 at = reader.at;
                 let to = reader.at;
-                Some(Piece::Object(Object { members, from, to }))
+                Some(Piece::Object(Object { entries, from, to }))
             }
             Err(Fault::Broken) => {
                 // What was read is not read again, so that a text full of braces takes no longer than another.
@@ -93,8 +124,16 @@ impl Reader<'_> {
     }
 
     fn object(&mut self, levels: u8) -> Result<Map<String, Value>, Fault> {
-        let levels = levels.checked_sub(1).ok_or(Fault::Cut)?;
         let mut members = Map::new();
+        self.members(levels, |name, value| {
+            members.insert(name, value);
+        })?;
+        Ok(members)
+    }
+
+    /// Goes through an object and hands over its members, one after the other.
+    fn members(&mut self, levels: u8, mut take: impl FnMut(String, Value)) -> Result<(), Fault> {
+        let levels = levels.checked_sub(1).ok_or(Fault::Cut)?;
         self.at += 1;
         loop {
             match self.next()? {
@@ -108,13 +147,13 @@ impl Reader<'_> {
             }
             self.at += 1;
             let value = self.value(levels)?;
-            members.insert(name, value);
+            take(name, value);
             if !self.goes_on(b'}')? {
                 break;
             }
         }
         self.at += 1;
-        Ok(members)
+        Ok(())
     }
 
     fn list(&mut self, levels: u8) -> Result<Vec<Value>, Fault> {
@@ -221,5 +260,5 @@ fn escaped(quoted: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "payload_tests.rs"]
+#[path = "json_objects_tests.rs"]
 mod tests;

@@ -1,0 +1,18 @@
+//! Why a reply does not say what was asked for.
+
+/// Why a reply has not the one JSON object that was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum ReplyError {
+    /// There is none.
+    #[error("the reply has no JSON object")]
+    NoObject,
+    /// An object has no end, or is nested too deeply.
+    #[error("the reply has a JSON object without an end")]
+    Cut,
+    /// There are two or more.
+    #[error("the reply has more than one JSON object")]
+    Several,
+    /// Its members are not those of the form.
+    #[error("the reply's JSON object has another form: {0}")]
+    Form(String),
+}

@@ -1,0 +1,38 @@
+//! The members of a JSON object that say something about a vote.
+
+use serde_json::Value;
+
+use super::json_objects::Object;
+
+/// What an object says about a vote. A name may come more than once, in any case.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    pub(crate) vote: Vec<Value>,
+    pub(crate) confidence: Vec<Value>,
+    pub(crate) reasoning: Vec<Value>,
+    pub(crate) source: Vec<Value>,
+}
+
+impl Members {
+    fn named(&mut self, name: &str) -> Option<&mut Vec<Value>> {
+        match name.to_ascii_lowercase().as_str() {
+            "vote" => Some(&mut self.vote),
+            "confidence" => Some(&mut self.confidence),
+            "reasoning" => Some(&mut self.reasoning),
+            "source" => Some(&mut self.source),
+            _ => None,
+        }
+    }
+}
+
+impl From<Object> for Members {
+    fn from(object: Object) -> Self {
+        let mut members = Self::default();
+        for (name, value) in object.entries {
+            if let Some(values) = members.named(&name) {
+                values.push(value);
+            }
+        }
+        members
+    }
+}
